@@ -13,7 +13,7 @@ const minifyAgain: Plugin = {
     async handler(code, _chunk, { format, sourcemap }) {
       const result = await minify(code, {
         module: format === 'es',
-        ecma: 2022,
+        ecma: 2018,
         compress: {
           passes: 3,
           keep_fargs: false,
@@ -94,6 +94,7 @@ const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plug
         minify: {
           compress: { treeshake: { propertyReadSideEffects: false } },
           mangle: true,
+          mangleProps: { include: /^_[a-z]/ },
           codegen: true,
         },
         comments: false,

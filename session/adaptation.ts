@@ -26,7 +26,7 @@ export class Adaptation {
   readonly pacing: Pacing | undefined;
   readonly ticker: Ticker;
   readonly downloads: Downloads;
-  #isStopped = false;
+  private _isStopped = false;
 
   constructor(
     readonly port: PlayerPort,
@@ -64,7 +64,7 @@ export class Adaptation {
 
   /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
   readonly guard: Guard = (action, argument) =>
-    this.#isStopped
+    this._isStopped
       ? undefined
       : this.events.attempt('player-failed', `${this.port.name} is not as expected`, action, argument);
 
@@ -88,7 +88,7 @@ export class Adaptation {
   /** The plugin is detached. */
   stop(): void {
     this.ticker.stop();
-    this.#isStopped = true;
+    this._isStopped = true;
     this.forecasting?.stop();
     this.pacing?.release();
   }

@@ -6,9 +6,9 @@ const HEADER_BYTES = 8;
 
 export class ChunkCounter {
   /** The header of the present box (size and type), as far as it has come. */
-  readonly #header = new DataView(new ArrayBuffer(HEADER_BYTES));
+  private readonly _header = new DataView(new ArrayBuffer(HEADER_BYTES));
   /** Bytes of the present box so far. */
-  #bytes = 0;
+  private _bytes = 0;
 
   /** Returns how many chunks end in the next part of the body. */
   endedIn(part: ArrayBuffer | ArrayBufferView): number {
@@ -17,15 +17,15 @@ export class ChunkCounter {
       : new Uint8Array(part);
     let chunks = 0;
     for (let at = 0; at < bytes.length; ) {
-      if (this.#bytes < HEADER_BYTES) this.#header.setUint8(this.#bytes++, bytes[at++]!);
-      if (this.#bytes < HEADER_BYTES) continue;
-      const size = Math.max(HEADER_BYTES, this.#header.getUint32(0));
-      const taken = Math.min(size - this.#bytes, bytes.length - at);
-      this.#bytes += taken;
+      if (this._bytes < HEADER_BYTES) this._header.setUint8(this._bytes++, bytes[at++]!);
+      if (this._bytes < HEADER_BYTES) continue;
+      const size = Math.max(HEADER_BYTES, this._header.getUint32(0));
+      const taken = Math.min(size - this._bytes, bytes.length - at);
+      this._bytes += taken;
       at += taken;
-      if (this.#bytes < size) continue;
-      if (this.#header.getUint32(4) === MDAT) chunks++;
-      this.#bytes = 0;
+      if (this._bytes < size) continue;
+      if (this._header.getUint32(4) === MDAT) chunks++;
+      this._bytes = 0;
     }
     return chunks;
   }

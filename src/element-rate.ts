@@ -27,7 +27,7 @@ interface PlayerLimits extends Omit<LiveLimits, 'isTargetFree'> {
 export abstract class ElementRate implements RatePort {
   readonly rateStep = browserRateStep();
   /** The rate that was set; undefined while the player sets it. */
-  #rate: number | undefined;
+  private _rate: number | undefined;
 
   constructor(protected readonly options: { readonly live: LiveOptions }) {}
 
@@ -45,12 +45,12 @@ export abstract class ElementRate implements RatePort {
   setPlaybackRate(rate: number | undefined): void {
     const media = this.element();
     if (rate !== undefined) this.turnOff(rate);
-    else if (this.#rate !== undefined) this.restore();
+    else if (this._rate !== undefined) this.restore();
     // Players keep playback in a stall by a rate of 0. A rate of the viewer's stays when the plugin's ends.
-    if (media && (rate === undefined ? media.playbackRate === this.#rate : media.playbackRate > 0)) {
+    if (media && (rate === undefined ? media.playbackRate === this._rate : media.playbackRate > 0)) {
       media.playbackRate = rate ?? 1;
     }
-    this.#rate = rate;
+    this._rate = rate;
   }
 
   jumpToLive(latencySeconds: number): void {

@@ -38,15 +38,15 @@ export function override<T>(value: T, get: () => T, set: (value: T) => void): ()
 
 /** The steps by which the plugin leaves a player as it found it. */
 export class UndoList {
-  #steps: (() => void)[] = [];
+  private _steps: (() => void)[] = [];
 
   add(...steps: (() => void)[]): void {
-    this.#steps.push(...steps);
+    this._steps.push(...steps);
   }
 
   /** Takes all steps, each once. */
   run(): void {
-    for (const step of this.#steps.splice(0)) {
+    for (const step of this._steps.splice(0)) {
       try {
         step();
       } catch {

@@ -11,35 +11,35 @@ const NEGLIGIBLE = 1e-4;
 
 /** Computed when it is first asked for: capacities per forecast, transitions per correlation in hundredths. */
 export class CapacityRanks {
-  readonly #capacityBps: Float64Array;
-  #computed: QuantileForecast | undefined;
-  readonly #scores: Float64Array;
-  readonly #transitions: Float64Array[] = [];
+  private readonly _capacityBps: Float64Array;
+  private _computed: QuantileForecast | undefined;
+  private readonly _scores: Float64Array;
+  private readonly _transitions: Float64Array[] = [];
 
   /** `bins` of equal probability. */
   constructor(
     readonly bins: number,
-    private readonly tail: TailWeight,
+    private readonly _tail: TailWeight,
   ) {
-    this.#capacityBps = new Float64Array(MAX_STEPS * bins);
-    this.#scores = binScores(bins);
+    this._capacityBps = new Float64Array(MAX_STEPS * bins);
+    this._scores = binScores(bins);
   }
 
   /** `[step * bins + bin]` in bit/s. */
   capacityBps(steps: ForecastSteps): Float64Array {
-    for (let step = 0; step < steps.count && steps.forecast !== this.#computed; step++) {
-      this.#capacityBps.set(steps.capacitiesBps(step, this.#scores), step * this.bins);
+    for (let step = 0; step < steps.count && steps.forecast !== this._computed; step++) {
+      this._capacityBps.set(steps.capacitiesBps(step, this._scores), step * this.bins);
     }
-    this.#computed = steps.forecast;
-    return this.#capacityBps;
+    this._computed = steps.forecast;
+    return this._capacityBps;
   }
 
   /** Transition probabilities at a correlation of ranks, `[from * bins + to]`. */
   transitions(correlation: number): Float64Array {
     const hundredths = Math.min(LARGEST_HUNDREDTHS, Math.round(correlation * 100));
-    this.#transitions[hundredths] ??= rankTransitions(this.bins, hundredths / 100, this.tail).map((p) =>
+    this._transitions[hundredths] ??= rankTransitions(this.bins, hundredths / 100, this._tail).map((p) =>
       p < NEGLIGIBLE ? 0 : p,
     );
-    return this.#transitions[hundredths]!;
+    return this._transitions[hundredths]!;
   }
 }

@@ -23,9 +23,9 @@ export class ForecastSteps {
   readonly ageSeconds: number;
   /** Correlation of ranks from one step to the next. */
   readonly correlation: number;
-  readonly #floorBps: number;
+  private readonly _floorBps: number;
   /** The normal score of each quantile level. */
-  readonly #levelScores: readonly number[];
+  private readonly _levelScores: readonly number[];
 
   constructor(
     readonly forecast: QuantileForecast,
@@ -37,8 +37,8 @@ export class ForecastSteps {
     this.ageSeconds = Math.max(0, ageSeconds);
     this.correlation = Math.min(MAX_CORRELATION, rankCorrelation);
     const highest = Math.max(...quantilesBps.slice(0, this.count).map((row) => row[levels.length - 1]!));
-    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highest);
-    this.#levelScores = levels.map(normalQuantile);
+    this._floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highest);
+    this._levelScores = levels.map(normalQuantile);
   }
 
   /** The step at `seconds` from now. */
@@ -65,8 +65,8 @@ export class ForecastSteps {
    */
   capacitiesBps(step: number, scores: Float64Array): Float64Array {
     const row = this.forecast.quantilesBps[step]!;
-    const levels = this.#levelScores;
-    const floorBps = this.#floorBps;
+    const levels = this._levelScores;
+    const floorBps = this._floorBps;
     const logAt = (level: number) => Math.log(Math.max(floorBps, row[level]!));
     let i = 0;
     let low = logAt(0);

@@ -16,23 +16,23 @@ import { drawInnovations } from './innovations.ts';
  * the correlation alone, and capacities are computed when they are first asked for.
  */
 export class Futures {
-  #steps: ForecastSteps | undefined;
+  private _steps: ForecastSteps | undefined;
   /** The correlation that the ranks are of. */
-  #correlation = Number.NaN;
-  /** `[future][step]`: bit/s, in the first `#drawnSteps`, and its rank among the futures. */
-  readonly #rates: Float64Array;
-  #drawnSteps = 0;
-  readonly #ranks: Uint8Array;
+  private _correlation = Number.NaN;
+  /** `[future][step]`: bit/s, in the first `_drawnSteps`, and its rank among the futures. */
+  private readonly _rates: Float64Array;
+  private _drawnSteps = 0;
+  private readonly _ranks: Uint8Array;
   /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
-  readonly #innovations: Float64Array;
+  private readonly _innovations: Float64Array;
 
   constructor(
     readonly count: number,
     seed: number,
   ) {
-    this.#rates = new Float64Array(count * MAX_STEPS);
-    this.#ranks = new Uint8Array(count * MAX_STEPS);
-    this.#innovations = drawInnovations(count, seed);
+    this._rates = new Float64Array(count * MAX_STEPS);
+    this._ranks = new Uint8Array(count * MAX_STEPS);
+    this._innovations = drawInnovations(count, seed);
   }
 
   /**
@@ -40,30 +40,30 @@ export class Futures {
    * were of the same forecast.
    */
   draw(forecast: QuantileForecast, ageSeconds: number): boolean {
-    const isSame = forecast === this.#steps?.forecast;
-    this.#steps = new ForecastSteps(forecast, ageSeconds);
+    const isSame = forecast === this._steps?.forecast;
+    this._steps = new ForecastSteps(forecast, ageSeconds);
     if (isSame) return false;
-    this.#drawnSteps = 0;
-    if (this.#steps.correlation !== this.#correlation) this.#rank(this.#steps.correlation);
+    this._drawnSteps = 0;
+    if (this._steps.correlation !== this._correlation) this._rank(this._steps.correlation);
     return true;
   }
 
   /** Those of the forecast that was drawn last. */
   get steps(): ForecastSteps {
-    return this.#steps!;
+    return this._steps!;
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
-    const { ends: stepEnds, count, ageSeconds } = this.#steps!;
-    const rates = this.#rates;
+    const { ends: stepEnds, count, ageSeconds } = this._steps!;
+    const rates = this._rates;
     const last = count - 1;
     const begin = ageSeconds + startSeconds;
     const row = future * MAX_STEPS;
     let at = begin;
     let left = bits;
-    for (let step = this.#steps!.stepAt(startSeconds); step < last; step++) {
-      if (step >= this.#drawnSteps) this.#drawTo(step);
+    for (let step = this._steps!.stepAt(startSeconds); step < last; step++) {
+      if (step >= this._drawnSteps) this._drawTo(step);
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
       const possible = rate * (end - at);
@@ -76,21 +76,21 @@ export class Futures {
 
   /** Capacity of a future in a step of the forecast, in bit/s. */
   stepBps(future: number, step: number): number {
-    if (step >= this.#drawnSteps) this.#drawTo(step);
-    return this.#rates[future * MAX_STEPS + step]!;
+    if (step >= this._drawnSteps) this._drawTo(step);
+    return this._rates[future * MAX_STEPS + step]!;
   }
 
   /** Rank of a future at `seconds` from now, in `bins` of equal probability. */
   binAt(future: number, seconds: number, bins: number): number {
-    const rank = this.#ranks[future * MAX_STEPS + this.#steps!.stepAt(seconds)]!;
+    const rank = this._ranks[future * MAX_STEPS + this._steps!.stepAt(seconds)]!;
     return Math.floor(((rank + 0.5) / this.count) * bins);
   }
 
   /** Orders the futures of every step by their scores. */
-  #rank(correlation: number): void {
-    this.#correlation = correlation;
+  private _rank(correlation: number): void {
+    this._correlation = correlation;
     const { count } = this;
-    const innovations = this.#innovations;
+    const innovations = this._innovations;
     const spread = Math.sqrt(1 - correlation ** 2);
     const scores = innovations.slice(0, count);
     const order = Uint16Array.from(scores, (_, future) => future);
@@ -106,18 +106,18 @@ export class Futures {
         for (; place > 0 && scores[order[place - 1]!]! > value; place--) order[place] = order[place - 1]!;
         order[place] = future;
       }
-      for (let rank = 0; rank < count; rank++) this.#ranks[order[rank]! * MAX_STEPS + step] = rank;
+      for (let rank = 0; rank < count; rank++) this._ranks[order[rank]! * MAX_STEPS + step] = rank;
     }
   }
 
   /** Computes the rates of the steps up to `last`. */
-  #drawTo(last: number): void {
+  private _drawTo(last: number): void {
     const { count } = this;
-    while (this.#drawnSteps <= last) {
-      const step = this.#drawnSteps++;
+    while (this._drawnSteps <= last) {
+      const step = this._drawnSteps++;
       // Step 0 of the innovations has the scores in ascending order.
-      const byRank = this.#steps!.capacitiesBps(step, this.#innovations.subarray(0, count));
-      for (let at = step; at < count * MAX_STEPS; at += MAX_STEPS) this.#rates[at] = byRank[this.#ranks[at]!]!;
+      const byRank = this._steps!.capacitiesBps(step, this._innovations.subarray(0, count));
+      for (let at = step; at < count * MAX_STEPS; at += MAX_STEPS) this._rates[at] = byRank[this._ranks[at]!]!;
     }
   }
 }

@@ -53,20 +53,20 @@ export class MpcL implements Controller {
   readonly name: string;
   readonly settleSeconds = SETTLE_SECONDS;
   readonly pace?: NonNullable<Controller['pace']>;
-  readonly #options: ResolvedMpcLOptions;
-  readonly #futures: Futures;
-  readonly #ranks: CapacityRanks;
-  readonly #live: LivePart | undefined;
-  readonly #fallback: Controller;
+  private readonly _options: ResolvedMpcLOptions;
+  private readonly _futures: Futures;
+  private readonly _ranks: CapacityRanks;
+  private readonly _live: LivePart | undefined;
+  private readonly _fallback: Controller;
 
   constructor(options: ResolvedMpcLOptions, live?: LivePart) {
     const { name, abandon } = options;
     this.name = name;
-    this.#options = options;
-    this.#futures = new Futures(options.tuning.futures, options.seed);
-    this.#ranks = new CapacityRanks(BINS, tailWeightOf(options));
-    this.#live = live;
-    this.#fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
+    this._options = options;
+    this._futures = new Futures(options.tuning.futures, options.seed);
+    this._ranks = new CapacityRanks(BINS, tailWeightOf(options));
+    this._live = live;
+    this._fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
     if (!live?.pace) return;
     this.pace = (state, inFlight, forecast) => {
       const usable = usableForecast(forecast);
@@ -80,37 +80,37 @@ export class MpcL implements Controller {
   decide(state: PlayerState, forecast?: ValidForecast): Decision {
     const usable = usableForecast(forecast);
     if (usable === undefined || !isPlausible(usable, state)) {
-      const decision = this.#fallback.decide(state);
+      const decision = this._fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no usable forecast, so mpc-d: ${decision.reason}` };
     }
     // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
-    const { best, evaluations, candidates } = evaluateAll(state, this.#outcomes(state, usable), ceilingBps);
-    const handover = this.#loweredFor(state, usable, best);
+    const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, usable), ceilingBps);
+    const handover = this._loweredFor(state, usable, best);
     return {
       representation: best,
       controller: this.name,
       reason: `${usable.source}: ${handover}${reasonOf(state, evaluations, best, ceilingBps)}`,
-      ...this.#forecastPart(state, usable),
+      ...this._forecastPart(state, usable),
       candidates,
     };
   }
 
   /** Abandons a download that is likely to be late, if a lower bitrate scores higher by at least `abandonMargin`. */
   reconsider(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep' {
-    const options = this.#options;
+    const options = this._options;
     const { tuning } = options;
-    if (state.isPaused || this.#mustKeepSeconds(state, inFlight) > 0) return 'keep';
+    if (state.isPaused || this._mustKeepSeconds(state, inFlight) > 0) return 'keep';
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     const usable = usableForecast(forecast);
     if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) {
       // The forecast may have chosen the running download, so MPC-D's rule may abandon it.
-      const answer = this.#fallback.reconsider?.(state, inFlight) ?? 'keep';
+      const answer = this._fallback.reconsider?.(state, inFlight) ?? 'keep';
       return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
     }
 
-    const outcomes = this.#outcomes(state, usable);
+    const outcomes = this._outcomes(state, usable);
     const running = outcomes.running(inFlight, current);
     if (!outcomes.isLate(running)) return 'keep';
     const kept = outcomes.evaluate(running);
@@ -127,7 +127,7 @@ export class MpcL implements Controller {
       representation: lower,
       controller: this.name,
       reason: `${usable.source}: abandoned for ${megabits(state, lower)}: ${comparison(best, 'going on', kept)}`,
-      ...this.#forecastPart(state, usable),
+      ...this._forecastPart(state, usable),
     };
   }
 
@@ -137,12 +137,12 @@ export class MpcL implements Controller {
    */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
     const keptSeconds = state.live ? LIVE_KEPT_SECONDS : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
-    return Math.min(1, Math.max(keptSeconds, this.#mustKeepSeconds(state, inFlight)));
+    return Math.min(1, Math.max(keptSeconds, this._mustKeepSeconds(state, inFlight)));
   }
 
   /** For how many seconds it may not be abandoned, whatever the link does. */
-  #mustKeepSeconds(state: PlayerState, inFlight: InFlight): number {
-    const { abandon, maxWastedShare, tuning } = this.#options;
+  private _mustKeepSeconds(state: PlayerState, inFlight: InFlight): number {
+    const { abandon, maxWastedShare, tuning } = this._options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= MAX_ABANDONMENTS || exceedsWaste(inFlight, maxWastedShare);
     if (!abandon || isLowest || isSpent) return 1;
@@ -154,24 +154,24 @@ export class MpcL implements Controller {
   }
 
   /** Names the handover for which a live plan goes down to `best`. Empty if the plan would go down without a handover, too. */
-  #loweredFor(state: PlayerState, forecast: QuantileForecast, best: number): string {
+  private _loweredFor(state: PlayerState, forecast: QuantileForecast, best: number): string {
     const { utcMs = Number.NaN, previousBitrateBps = 0 } = state;
     const next = forecast.handovers.find(({ atMs, dip }) => dip && atMs > utcMs);
-    if (!state.live || !this.#live || !next || !(state.ladderBps[best]! < previousBitrateBps)) return '';
-    const without = evaluateAll(state, this.#live.outcomes(state, { ...forecast, handovers: [] }), Infinity);
+    if (!state.live || !this._live || !next || !(state.ladderBps[best]! < previousBitrateBps)) return '';
+    const without = evaluateAll(state, this._live.outcomes(state, { ...forecast, handovers: [] }), Infinity);
     if (without.best <= best) return '';
     const seconds = ((next.atMs - utcMs) / 1000).toFixed(1);
     return `lower: handover expected in ${seconds} s, ${Math.round(100 * next.confidence)} %; `;
   }
 
-  #outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {
-    if (state.live && this.#live) return this.#live.outcomes(state, forecast);
-    this.#futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
-    return new SegmentOutcomes(state, this.#options, this.#futures, this.#ranks);
+  private _outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {
+    if (state.live && this._live) return this._live.outcomes(state, forecast);
+    this._futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
+    return new SegmentOutcomes(state, this._options, this._futures, this._ranks);
   }
 
-  #forecastPart(state: PlayerState, forecast: QuantileForecast): Partial<Decision> {
-    const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this.#options)) / state.playbackRate;
+  private _forecastPart(state: PlayerState, forecast: QuantileForecast): Partial<Decision> {
+    const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this._options)) / state.playbackRate;
     return {
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSecondsOf(forecast, state.nowSeconds),

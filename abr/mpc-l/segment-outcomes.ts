@@ -84,61 +84,61 @@ export function describeChange(from: Evaluation, to: Evaluation): string {
 
 /** One state, and the futures and ranks of a forecast; `evaluate` answers for any number of requests. */
 export class SegmentOutcomes implements Outcomes {
-  readonly #state: PlayerState;
-  readonly #options: ResolvedMpcLOptions;
-  readonly #futures: Futures;
-  readonly #ranks: CapacityRanks;
+  private readonly _state: PlayerState;
+  private readonly _options: ResolvedMpcLOptions;
+  private readonly _futures: Futures;
+  private readonly _ranks: CapacityRanks;
   /** Solved at the first evaluation. */
-  #later: ValueFunction | undefined;
-  readonly #latencySeconds: number;
+  private _later: ValueFunction | undefined;
+  private readonly _latencySeconds: number;
   /** Per representation: size in bits, QoE of the segment without a stall. */
-  readonly #sizesBits: readonly number[];
-  readonly #gains: readonly number[];
+  private readonly _sizesBits: readonly number[];
+  private readonly _gains: readonly number[];
   /** Those of the plan. */
-  readonly #stallCosts: StallPrices;
+  private readonly _stallCosts: StallPrices;
   /** Seconds of the clock that the segment plays, and until the element stalls: never while paused. */
-  readonly #segmentSeconds: number;
-  readonly #playableSeconds: number;
+  private readonly _segmentSeconds: number;
+  private readonly _playableSeconds: number;
   /** Seconds after a request at which the plan abandons a download that is about to stall. */
-  readonly #reactionSeconds: number;
+  private readonly _reactionSeconds: number;
 
   constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures, ranks: CapacityRanks) {
     const { playbackRate } = state;
     const { patienceSegments, stallLevelSeconds } = options.tuning;
     const seconds = secondsAt(state, 0);
     const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
-    this.#state = state;
-    this.#options = options;
-    this.#futures = futures;
-    this.#ranks = ranks;
-    this.#latencySeconds = recentLatencySeconds(state);
-    this.#sizesBits = sizesAt(state, 0);
+    this._state = state;
+    this._options = options;
+    this._futures = futures;
+    this._ranks = ranks;
+    this._latencySeconds = recentLatencySeconds(state);
+    this._sizesBits = sizesAt(state, 0);
     const switches = switchCosts(state);
-    this.#gains = qualitiesAt(state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
-    this.#stallCosts = stallCostsOf(state, options);
-    this.#segmentSeconds = seconds / playbackRate;
-    this.#playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
-    this.#reactionSeconds = options.abandon
+    this._gains = qualitiesAt(state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
+    this._stallCosts = stallCostsOf(state, options);
+    this._segmentSeconds = seconds / playbackRate;
+    this._playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
+    this._reactionSeconds = options.abandon
       ? Math.max(
-          REACTION_SEGMENTS * this.#segmentSeconds,
-          this.#playableSeconds - patienceSegments * this.#segmentSeconds,
+          REACTION_SEGMENTS * this._segmentSeconds,
+          this._playableSeconds - patienceSegments * this._segmentSeconds,
         )
       : Number.POSITIVE_INFINITY;
   }
 
   newRequest(representation: number): PlannedRequest {
-    const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
-    return { representation, bits: this.#sizesBits[representation]!, latencySeconds };
+    const latencySeconds = this._latencySeconds + (this._state.setupSeconds?.[representation] ?? 0);
+    return { representation, bits: this._sizesBits[representation]!, latencySeconds };
   }
 
   running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): PlannedRequest {
     const bits = Math.max(0, sizeBits - receivedBits);
-    return { representation, bits, latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0 };
+    return { representation, bits, latencySeconds: firstByteAtSeconds === undefined ? this._latencySeconds : 0 };
   }
 
   isLate({ bits }: PlannedRequest): boolean {
-    const futures = this.#futures;
-    const dueSeconds = this.#playableSeconds - LATE_MARGIN_SECONDS;
+    const futures = this._futures;
+    const dueSeconds = this._playableSeconds - LATE_MARGIN_SECONDS;
     let late = 0;
     for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, bits) > dueSeconds) late++;
     return late > LATE_SHARE * futures.count;
@@ -149,21 +149,21 @@ export class SegmentOutcomes implements Outcomes {
    * the tail. As `reconsider` would, a future may abandon a download that is about to stall.
    */
   evaluate({ representation, bits, latencySeconds }: PlannedRequest): Evaluation {
-    const futures = this.#futures;
+    const futures = this._futures;
     const scores: number[] = [];
     let qoeSum = 0;
     let stallSum = 0;
     for (let f = 0; f < futures.count; f++) {
       const seconds = latencySeconds + futures.transferSeconds(f, latencySeconds, bits);
-      let played = this.#play(f, representation, seconds);
+      let played = this._play(f, representation, seconds);
       // Abandon it for a lower representation that arrives sooner, if that scores higher.
-      if (seconds > this.#reactionSeconds && seconds > this.#playableSeconds) {
+      if (seconds > this._reactionSeconds && seconds > this._playableSeconds) {
         for (let lower = 0; lower < representation; lower++) {
           const request = this.newRequest(lower);
-          const sentAt = this.#reactionSeconds + request.latencySeconds;
+          const sentAt = this._reactionSeconds + request.latencySeconds;
           const replaced = sentAt + futures.transferSeconds(f, sentAt, request.bits);
           if (replaced >= seconds) continue;
-          const other = this.#play(f, lower, replaced);
+          const other = this._play(f, lower, replaced);
           if (other.score > played.score) played = other;
         }
       }
@@ -171,31 +171,31 @@ export class SegmentOutcomes implements Outcomes {
       qoeSum += played.qoe;
       stallSum += played.stallSeconds;
     }
-    const units = futures.count * (secondsAt(this.#state, 0) / QOE_UNIT_SECONDS);
-    const score = this.#meanWithTail(scores);
+    const units = futures.count * (secondsAt(this._state, 0) / QOE_UNIT_SECONDS);
+    const score = this._meanWithTail(scores);
     const qoe = qoeSum / units;
     return { score, qoe, stallSeconds: stallSum / futures.count, laterQoe: (score * futures.count) / units - qoe };
   }
 
   /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
-  #play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
-    const { isPaused, bufferLevelSeconds, playbackRate, weights, started } = this.#state;
-    this.#later ??= new ValueFunction(
-      laterSegments(this.#state, this.#options, this.#futures.steps, this.#ranks, this.#latencySeconds),
+  private _play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
+    const { isPaused, bufferLevelSeconds, playbackRate, weights, started } = this._state;
+    this._later ??= new ValueFunction(
+      laterSegments(this._state, this._options, this._futures.steps, this._ranks, this._latencySeconds),
     );
-    const playable = this.#playableSeconds;
+    const playable = this._playableSeconds;
     const stallSeconds = Math.max(0, seconds - playable);
     const drained = isPaused ? 0 : Math.min(seconds, playable);
-    const after = bufferLevelSeconds / playbackRate - drained + this.#segmentSeconds;
-    const gain = this.#gains[representation]!;
+    const after = bufferLevelSeconds / playbackRate - drained + this._segmentSeconds;
+    const gain = this._gains[representation]!;
     const costOf = (prices: StallPrices) => (started ? stallCost(prices, stallSeconds) : prices.mu * stallSeconds);
-    const later = this.#later.at(after, this.#futures.binAt(future, seconds, this.#ranks.bins), representation);
-    return { score: gain - costOf(this.#stallCosts) + later, qoe: gain - costOf(weights), stallSeconds };
+    const later = this._later.at(after, this._futures.binAt(future, seconds, this._ranks.bins), representation);
+    return { score: gain - costOf(this._stallCosts) + later, qoe: gain - costOf(weights), stallSeconds };
   }
 
   /** Mean of the futures' scores, in which the worst share of them has extra weight. */
-  #meanWithTail(scores: number[]): number {
-    const { weight, tail } = tailWeightOf(this.#options);
+  private _meanWithTail(scores: number[]): number {
+    const { weight, tail } = tailWeightOf(this._options);
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     const mean = sum(scores) / scores.length;
     if (weight <= 0) return mean;

@@ -54,64 +54,64 @@ export class ValueFunction {
    * garbage collection finds no such object, as between two decisions.
    */
   static latest: ValueFunction | undefined;
-  readonly #problem: ValueProblem;
+  private readonly _problem: ValueProblem;
   /** Number of representations. */
-  readonly #count: number;
-  readonly #topLevel: number;
+  private readonly _count: number;
+  private readonly _topLevel: number;
   /** Per point of the grid: buffer level, and 1 / distance to the next point. */
-  readonly #levels = new Float64Array(POINTS);
-  readonly #perWidth = new Float64Array(POINTS);
+  private readonly _levels = new Float64Array(POINTS);
+  private readonly _perWidth = new Float64Array(POINTS);
   /** Parts of `CELL_OF` per second of buffer; a little less, so that rounding leads to no part above. */
-  readonly #partsPerSecond: number;
+  private readonly _partsPerSecond: number;
   /** The lowest point that is looked up: every download ends with a new segment in the buffer. */
-  readonly #first: number;
+  private readonly _first: number;
   /** `[rank][representation][point]`: V of the stage after the current one; G of the current stage. */
-  readonly #later: Float64Array;
-  readonly #outcome: Float64Array;
+  private readonly _later: Float64Array;
+  private readonly _outcome: Float64Array;
   /** `[representation][point]`: seconds of a download at the current rank. */
-  readonly #seconds: Float64Array;
+  private readonly _seconds: Float64Array;
   /** Per point: seconds until the element stalls, and until a download that would stall is abandoned. */
-  readonly #playable = new Float64Array(POINTS);
-  readonly #abandonedAt = new Float64Array(POINTS);
+  private readonly _playable = new Float64Array(POINTS);
+  private readonly _abandonedAt = new Float64Array(POINTS);
   /** Per point: expected cost of an outage that begins in a second. */
-  readonly #outageCost = new Float64Array(POINTS);
+  private readonly _outageCost = new Float64Array(POINTS);
   /** `[rank][point]`: capacity at a request in the current stage, in bit/s. */
-  readonly #ratesBps: Float64Array;
-  readonly #mu: number;
-  readonly #stall: number;
+  private readonly _ratesBps: Float64Array;
+  private readonly _mu: number;
+  private readonly _stall: number;
   /** How long the segment of the current stage plays. */
-  #segmentSeconds = 0;
+  private _segmentSeconds = 0;
 
   constructor(problem: ValueProblem) {
-    this.#problem = problem;
-    this.#count = problem.count;
+    this._problem = problem;
+    this._count = problem.count;
     const { mu, stall } = problem.costs;
     const outageCost = problem.outagesPerSecond * (mu * OUTAGE_SECONDS + stall);
-    this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
-    this.#partsPerSecond = ((1 - 1e-12) * PARTS) / this.#topLevel;
-    this.#mu = mu;
-    this.#stall = stall;
-    this.#ratesBps = new Float64Array(problem.bins * POINTS);
+    this._topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
+    this._partsPerSecond = ((1 - 1e-12) * PARTS) / this._topLevel;
+    this._mu = mu;
+    this._stall = stall;
+    this._ratesBps = new Float64Array(problem.bins * POINTS);
     for (let n = 0; n < POINTS; n++) {
-      const level = this.#topLevel * LEVEL_SHARES[n]!;
-      this.#levels[n] = level;
-      this.#playable[n] = Math.max(0, level - problem.stallLevelSeconds);
-      this.#abandonedAt[n] = Math.max(problem.reactionSeconds, this.#playable[n]! - problem.patienceSeconds);
-      if (n > 0) this.#perWidth[n - 1] = 1 / (level - this.#levels[n - 1]!);
-      this.#outageCost[n] = outageCost * Math.exp(-level / OUTAGE_SECONDS);
+      const level = this._topLevel * LEVEL_SHARES[n]!;
+      this._levels[n] = level;
+      this._playable[n] = Math.max(0, level - problem.stallLevelSeconds);
+      this._abandonedAt[n] = Math.max(problem.reactionSeconds, this._playable[n]! - problem.patienceSeconds);
+      if (n > 0) this._perWidth[n - 1] = 1 / (level - this._levels[n - 1]!);
+      this._outageCost[n] = outageCost * Math.exp(-level / OUTAGE_SECONDS);
     }
-    this.#first = this.#cellAt(problem.leastLevelSeconds);
-    const rows = problem.bins * this.#count;
-    this.#later = new Float64Array(rows * POINTS);
-    this.#outcome = new Float64Array(rows * POINTS);
-    this.#seconds = new Float64Array(this.#count * POINTS);
+    this._first = this._cellAt(problem.leastLevelSeconds);
+    const rows = problem.bins * this._count;
+    this._later = new Float64Array(rows * POINTS);
+    this._outcome = new Float64Array(rows * POINTS);
+    this._seconds = new Float64Array(this._count * POINTS);
     for (let row = 0; row < rows; row++) {
-      const perSecond = problem.bufferValuePerSecond[Math.floor(row / this.#count)]!;
-      for (let n = 0; n < POINTS; n++) this.#later[row * POINTS + n] = perSecond * this.#levels[n]!;
+      const perSecond = problem.bufferValuePerSecond[Math.floor(row / this._count)]!;
+      for (let n = 0; n < POINTS; n++) this._later[row * POINTS + n] = perSecond * this._levels[n]!;
     }
-    const ends = [this.#cellAt(problem.mostLevelSeconds) + 2];
+    const ends = [this._cellAt(problem.mostLevelSeconds) + 2];
     for (const k of problem.stages.keys()) {
-      ends.push(this.#cellAt(this.#levels[ends[k]! - 1]! + problem.stages[k]!.seconds) + 2);
+      ends.push(this._cellAt(this._levels[ends[k]! - 1]! + problem.stages[k]!.seconds) + 2);
     }
     let appendedSeconds = problem.decidedSeconds;
     const appended = problem.stages.map(({ seconds }) => {
@@ -120,57 +120,57 @@ export class ValueFunction {
       return before;
     });
     for (let k = problem.stages.length - 1; k >= 0; k--) {
-      this.#segmentSeconds = problem.stages[k]!.seconds;
-      this.#playStage(k, appended[k]!, ends[k]!);
-      this.#chooseInStage(k, ends[k]!);
+      this._segmentSeconds = problem.stages[k]!.seconds;
+      this._playStage(k, appended[k]!, ends[k]!);
+      this._chooseInStage(k, ends[k]!);
     }
     ValueFunction.latest = this;
   }
 
   /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */
   at(bufferSeconds: number, bin: number, representation: number): number {
-    return this.#interpolated((bin * this.#count + representation) * POINTS, Math.max(0, bufferSeconds));
+    return this._interpolated((bin * this._count + representation) * POINTS, Math.max(0, bufferSeconds));
   }
 
-  /** Writes G(b, j, r) of stage `k`, before which `appendedSeconds` come, into `#outcome`, up to before point `end`. */
-  #playStage(k: number, appendedSeconds: number, end: number): void {
-    const { bins, stepEndsSeconds: ends, capacityBps, bufferLevelSeconds } = this.#problem;
-    const levels = this.#levels;
+  /** Writes G(b, j, r) of stage `k`, before which `appendedSeconds` come, into `_outcome`, up to before point `end`. */
+  private _playStage(k: number, appendedSeconds: number, end: number): void {
+    const { bins, stepEndsSeconds: ends, capacityBps, bufferLevelSeconds } = this._problem;
+    const levels = this._levels;
     const last = ends.length - 1;
     const middleOf = (step: number) => (step === 0 ? ends[0]! / 2 : (ends[step - 1]! + ends[step]!) / 2);
     // Elapsed time = initial buffer + appended media - current buffer (0 here).
-    const whenEmpty = bufferLevelSeconds + appendedSeconds + LOOK_AHEAD * this.#segmentSeconds;
+    const whenEmpty = bufferLevelSeconds + appendedSeconds + LOOK_AHEAD * this._segmentSeconds;
     let step = last;
-    for (let n = this.#first; n < end; n++) {
+    for (let n = this._first; n < end; n++) {
       const seconds = whenEmpty - levels[n]!;
       while (step > 0 && seconds < middleOf(step)) step--;
       const middle = middleOf(step);
       const share = step === last ? 0 : Math.max(0, (seconds - middle) / Math.max(1e-9, middleOf(step + 1) - middle));
       for (let rank = 0; rank < bins; rank++) {
         const before = capacityBps[step * bins + rank]!;
-        this.#ratesBps[rank * POINTS + n] =
+        this._ratesBps[rank * POINTS + n] =
           share === 0 ? before : before + share * (capacityBps[(step + 1) * bins + rank]! - before);
       }
     }
-    for (let rank = 0; rank < bins; rank++) this.#playDownloads(k, rank, end);
+    for (let rank = 0; rank < bins; rank++) this._playDownloads(k, rank, end);
   }
 
   /** Writes G(b, j, r) of one rank; a download that outlasts its rank goes on at the median's capacity. */
-  #playDownloads(k: number, rank: number, end: number): void {
-    const { bins, latencySeconds, stages } = this.#problem;
+  private _playDownloads(k: number, rank: number, end: number): void {
+    const { bins, latencySeconds, stages } = this._problem;
     const { sizesBits, qualities, qualityScale } = stages[k]!;
-    const ratesBps = this.#ratesBps;
-    const outcome = this.#outcome;
-    const seconds = this.#seconds;
-    const playable = this.#playable;
-    const abandonedAt = this.#abandonedAt;
+    const ratesBps = this._ratesBps;
+    const outcome = this._outcome;
+    const seconds = this._seconds;
+    const playable = this._playable;
+    const abandonedAt = this._abandonedAt;
     const median = (bins >> 1) * POINTS;
-    const table = rank * this.#count * POINTS;
-    for (let r = 0; r < this.#count; r++) {
+    const table = rank * this._count * POINTS;
+    for (let r = 0; r < this._count; r++) {
       const bits = sizesBits[r]!;
       const gain = qualityScale * qualities[r]!;
       const row = r * POINTS;
-      for (let n = this.#first; n < end; n++) {
+      for (let n = this._first; n < end; n++) {
         const rateBps = ratesBps[rank * POINTS + n]!;
         let takes = bits / rateBps;
         if (takes > RANK_HOLD_SECONDS) {
@@ -179,84 +179,84 @@ export class ValueFunction {
         }
         takes += latencySeconds;
         seconds[row + n] = takes;
-        const value = gain + this.#valueAfter(table + row, n, takes);
+        const value = gain + this._valueAfter(table + row, n, takes);
         const mayAbandon = takes > abandonedAt[n]! && takes > playable[n]!;
-        outcome[table + row + n] = mayAbandon ? this.#bestAbandoned(k, table, r, n, value) : value;
+        outcome[table + row + n] = mayAbandon ? this._bestAbandoned(k, table, r, n, value) : value;
       }
     }
   }
 
   /** `kept`, or the value of a download at point `n` that is abandoned for a lower representation, if that is more. */
-  #bestAbandoned(k: number, table: number, r: number, n: number, kept: number): number {
-    const { costs, stages } = this.#problem;
+  private _bestAbandoned(k: number, table: number, r: number, n: number, kept: number): number {
+    const { costs, stages } = this._problem;
     const { qualities, qualityScale } = stages[k]!;
     let best = kept;
     for (let lower = 0; lower < r; lower++) {
-      const replaced = this.#abandonedAt[n]! + this.#seconds[lower * POINTS + n]!;
+      const replaced = this._abandonedAt[n]! + this._seconds[lower * POINTS + n]!;
       // A replacement has to arrive sooner.
-      if (replaced >= this.#seconds[r * POINTS + n]!) continue;
+      if (replaced >= this._seconds[r * POINTS + n]!) continue;
       // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
       const gain = qualityScale * qualities[lower]! - changeCost(costs, qualities[r]!, qualities[lower]!);
-      best = Math.max(best, gain + this.#valueAfter(table + lower * POINTS, n, replaced));
+      best = Math.max(best, gain + this._valueAfter(table + lower * POINTS, n, replaced));
     }
     return best;
   }
 
-  /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `#later`. */
-  #valueAfter(row: number, n: number, seconds: number): number {
-    const played = Math.min(seconds, this.#playable[n]!);
-    const level = this.#levels[n]! - played + this.#segmentSeconds;
+  /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `_later`. */
+  private _valueAfter(row: number, n: number, seconds: number): number {
+    const played = Math.min(seconds, this._playable[n]!);
+    const level = this._levels[n]! - played + this._segmentSeconds;
     const stalled = seconds - played;
-    return this.#interpolated(row, level) - this.#mu * stalled - this.#stall * Math.min(1, stalled);
+    return this._interpolated(row, level) - this._mu * stalled - this._stall * Math.min(1, stalled);
   }
 
-  /** The value at a buffer level of a row of `#later`. */
-  #interpolated(row: number, level: number): number {
-    const later = this.#later;
-    if (level >= this.#topLevel) return later[row + POINTS - 1]!;
-    const cell = this.#cellAt(level);
+  /** The value at a buffer level of a row of `_later`. */
+  private _interpolated(row: number, level: number): number {
+    const later = this._later;
+    if (level >= this._topLevel) return later[row + POINTS - 1]!;
+    const cell = this._cellAt(level);
     const low = later[row + cell]!;
-    return low + (level - this.#levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
+    return low + (level - this._levels[cell]!) * this._perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
   /** The cell of the grid that holds a buffer level; the highest one for levels above. */
-  #cellAt(level: number): number {
-    if (level >= this.#topLevel) return POINTS - 2;
-    let cell = CELL_OF[(level * this.#partsPerSecond) | 0]!;
-    while (this.#levels[cell + 1]! <= level) cell++;
+  private _cellAt(level: number): number {
+    if (level >= this._topLevel) return POINTS - 2;
+    let cell = CELL_OF[(level * this._partsPerSecond) | 0]!;
+    while (this._levels[cell + 1]! <= level) cell++;
     return cell;
   }
 
-  /** Writes V(b, i, p) of stage `k` into `#later`, up to before point `end`. */
-  #chooseInStage(k: number, end: number): void {
-    const { bins, costs, stages } = this.#problem;
+  /** Writes V(b, i, p) of stage `k` into `_later`, up to before point `end`. */
+  private _chooseInStage(k: number, end: number): void {
+    const { bins, costs, stages } = this._problem;
     const { transitions, watchShare, qualities, seconds } = stages[k]!;
-    const count = this.#count;
-    const later = this.#later;
-    const outcome = this.#outcome;
-    const first = this.#first;
+    const count = this._count;
+    const later = this._later;
+    const outcome = this._outcome;
+    const first = this._first;
     const size = count * POINTS;
     for (let from = 0; from < bins; from++) {
       for (let row = 0; row < size; row += POINTS) {
         for (let i = row + first; i < row + end; i++) {
           let sum = 0;
           for (let to = 0; to < bins; to++) sum += transitions[from * bins + to]! * outcome[to * size + i]!;
-          later[from * size + i] = watchShare * (sum - seconds * this.#outageCost[i - row]!);
+          later[from * size + i] = watchShare * (sum - seconds * this._outageCost[i - row]!);
         }
       }
       // A switch costs the same in steps, so neighbours suffice: up, then down.
       const cost = (r: number, other: number) => watchShare * changeCost(costs, qualities[r]!, qualities[other]!);
-      for (let r = 1; r < count; r++) this.#raise(from, r, r - 1, cost(r, r - 1), end);
-      for (let r = count - 2; r >= 0; r--) this.#raise(from, r, r + 1, cost(r, r + 1), end);
+      for (let r = 1; r < count; r++) this._raise(from, r, r - 1, cost(r, r - 1), end);
+      for (let r = count - 2; r >= 0; r--) this._raise(from, r, r + 1, cost(r, r + 1), end);
     }
   }
 
   /** Raises the value after `r` to that of another choice less the cost of the switch, if that is more. */
-  #raise(rank: number, r: number, other: number, cost: number, end: number): void {
-    const later = this.#later;
-    const to = (rank * this.#count + r) * POINTS;
-    const from = (rank * this.#count + other) * POINTS;
-    for (let n = this.#first; n < end; n++) {
+  private _raise(rank: number, r: number, other: number, cost: number, end: number): void {
+    const later = this._later;
+    const to = (rank * this._count + r) * POINTS;
+    const from = (rank * this._count + other) * POINTS;
+    for (let n = this._first; n < end; n++) {
       const value = later[from + n]! - cost;
       if (value > later[to + n]!) later[to + n] = value;
     }

@@ -51,108 +51,108 @@ export interface ResponseTime {
 
 /** A link with a constant rate in each step, which repeats its steps for ever. */
 export class PiecewisePath implements CapacityPath {
-  private readonly originBits: number;
+  private readonly _originBits: number;
 
   /** `from` gives the steps and the origin; otherwise they follow from the options. */
   constructor(
-    private readonly options: PiecewisePathOptions,
-    private readonly steps = new Steps(options),
-    private readonly originSeconds = 0,
+    private readonly _options: PiecewisePathOptions,
+    private readonly _steps = new Steps(_options),
+    private readonly _originSeconds = 0,
   ) {
-    this.originBits = steps.bitsAt(originSeconds);
+    this._originBits = _steps.bitsAt(_originSeconds);
   }
 
   /** The same link from `originSeconds` on this path's time axis; shares the steps. */
-  from(originSeconds: number, latencySeconds = this.options.latencySeconds): PiecewisePath {
-    return new PiecewisePath({ ...this.options, latencySeconds }, this.steps, this.originSeconds + originSeconds);
+  from(originSeconds: number, latencySeconds = this._options.latencySeconds): PiecewisePath {
+    return new PiecewisePath({ ...this._options, latencySeconds }, this._steps, this._originSeconds + originSeconds);
   }
 
   cumulativeBits(seconds: number): number {
-    return this.steps.bitsAt(this.originSeconds + Math.max(0, seconds)) - this.originBits;
+    return this._steps.bitsAt(this._originSeconds + Math.max(0, seconds)) - this._originBits;
   }
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
-    const { seconds = 0, secondsPerBit = 0 } = this.options.response ?? {};
+    const { seconds = 0, secondsPerBit = 0 } = this._options.response ?? {};
     return this.transferSeconds(startSeconds, sizeBits) + (seconds + secondsPerBit * sizeBits);
   }
 
   /** `downloadSeconds` without the receiver's time after the last bit. */
   transferSeconds(startSeconds: number, sizeBits: number): number {
-    const sentAt = this.originSeconds + startSeconds;
-    return this.steps.arrivalSeconds(sentAt + (this.options.latencySeconds ?? 0), sizeBits) - sentAt;
+    const sentAt = this._originSeconds + startSeconds;
+    return this._steps.arrivalSeconds(sentAt + (this._options.latencySeconds ?? 0), sizeBits) - sentAt;
   }
 }
 
 /** The steps of a path, repeated for ever. Look-ups begin at a guess, so that a path of days costs no more than a short one. */
 class Steps {
-  private readonly ends: Float64Array;
-  private readonly rates: Float64Array;
+  private readonly _ends: Float64Array;
+  private readonly _rates: Float64Array;
   /** Bits before each step, and after the last one. */
-  private readonly cumulative: Float64Array;
-  private readonly durationSeconds: number;
-  private readonly totalBits: number;
+  private readonly _cumulative: Float64Array;
+  private readonly _durationSeconds: number;
+  private readonly _totalBits: number;
 
   constructor({ stepEndsSeconds, ratesBps }: PiecewisePathOptions) {
     const count = stepEndsSeconds.length;
-    this.ends = Float64Array.from(stepEndsSeconds);
-    this.rates = Float64Array.from(ratesBps);
-    this.cumulative = new Float64Array(count + 1);
+    this._ends = Float64Array.from(stepEndsSeconds);
+    this._rates = Float64Array.from(ratesBps);
+    this._cumulative = new Float64Array(count + 1);
     for (let i = 0; i < count; i++) {
-      this.cumulative[i + 1] = this.cumulative[i]! + this.rates[i]! * (this.ends[i]! - this.startOf(i));
+      this._cumulative[i + 1] = this._cumulative[i]! + this._rates[i]! * (this._ends[i]! - this._startOf(i));
     }
-    this.durationSeconds = this.ends[count - 1] ?? 0;
-    this.totalBits = this.cumulative[count]!;
+    this._durationSeconds = this._ends[count - 1] ?? 0;
+    this._totalBits = this._cumulative[count]!;
   }
 
   bitsAt(seconds: number): number {
-    return this.bitsInStep(seconds, this.stepAt(seconds));
+    return this._bitsInStep(seconds, this._stepAt(seconds));
   }
 
   /** When `sizeBits` have arrived that start at `startSeconds`; `Infinity` if they never do. */
   arrivalSeconds(startSeconds: number, sizeBits: number): number {
-    const step = this.stepAt(startSeconds);
-    const bits = this.bitsInStep(startSeconds, step) + sizeBits;
-    if (bits <= this.totalBits) return Math.max(this.secondsWithin(bits, step), startSeconds);
-    if (this.totalBits <= 0) return Number.POSITIVE_INFINITY;
-    const rounds = Math.ceil(bits / this.totalBits) - 1;
-    const within = this.secondsWithin(bits - rounds * this.totalBits, step);
-    return Math.max(rounds * this.durationSeconds + within, startSeconds);
+    const step = this._stepAt(startSeconds);
+    const bits = this._bitsInStep(startSeconds, step) + sizeBits;
+    if (bits <= this._totalBits) return Math.max(this._secondsWithin(bits, step), startSeconds);
+    if (this._totalBits <= 0) return Number.POSITIVE_INFINITY;
+    const rounds = Math.ceil(bits / this._totalBits) - 1;
+    const within = this._secondsWithin(bits - rounds * this._totalBits, step);
+    return Math.max(rounds * this._durationSeconds + within, startSeconds);
   }
 
-  private startOf(step: number): number {
-    return step === 0 ? 0 : this.ends[step - 1]!;
+  private _startOf(step: number): number {
+    return step === 0 ? 0 : this._ends[step - 1]!;
   }
 
   /** Whole rounds before `seconds`, and the seconds since then. */
-  private roundOf(seconds: number): [rounds: number, within: number] {
-    const rounds = seconds >= this.durationSeconds ? Math.floor(seconds / this.durationSeconds) : 0;
-    return [rounds, rounds > 0 ? seconds - rounds * this.durationSeconds : seconds];
+  private _roundOf(seconds: number): [rounds: number, within: number] {
+    const rounds = seconds >= this._durationSeconds ? Math.floor(seconds / this._durationSeconds) : 0;
+    return [rounds, rounds > 0 ? seconds - rounds * this._durationSeconds : seconds];
   }
 
   /** The step at `seconds` (the first one that ends later, within a round); the number of steps after the last one. */
-  private stepAt(seconds: number): number {
-    const { ends } = this;
-    const [, within] = this.roundOf(seconds);
-    const guess = Math.floor((within * ends.length) / this.durationSeconds);
+  private _stepAt(seconds: number): number {
+    const { _ends: ends } = this;
+    const [, within] = this._roundOf(seconds);
+    const guess = Math.floor((within * ends.length) / this._durationSeconds);
     return firstIndex(ends.length, guess, (i) => ends[i]! > within);
   }
 
   /** Bits until `seconds`, which lie in `step`. */
-  private bitsInStep(seconds: number, step: number): number {
-    const [rounds, within] = this.roundOf(seconds);
+  private _bitsInStep(seconds: number, step: number): number {
+    const [rounds, within] = this._roundOf(seconds);
     const bits =
-      step < this.ends.length
-        ? this.cumulative[step]! + this.rates[step]! * (within - this.startOf(step))
-        : this.totalBits;
-    return rounds > 0 ? rounds * this.totalBits + bits : bits;
+      step < this._ends.length
+        ? this._cumulative[step]! + this._rates[step]! * (within - this._startOf(step))
+        : this._totalBits;
+    return rounds > 0 ? rounds * this._totalBits + bits : bits;
   }
 
   /** When `bits` of a round have come; `guess` is a step near it. */
-  private secondsWithin(bits: number, guess: number): number {
-    const { cumulative, ends } = this;
+  private _secondsWithin(bits: number, guess: number): number {
+    const { _cumulative: cumulative, _ends: ends } = this;
     const step = firstIndex(ends.length - 1, guess, (i) => cumulative[i + 1]! >= bits);
-    const start = this.startOf(step);
-    const rate = this.rates[step]!;
+    const start = this._startOf(step);
+    const rate = this._rates[step]!;
     if (rate <= 0) return start;
     return Math.min(ends[step]!, start + (bits - cumulative[step]!) / rate);
   }
@@ -181,20 +181,20 @@ function firstIndex(end: number, guess: number, holds: (i: number) => boolean): 
 
 /** A path from `originSeconds` (>= 0) on its own time axis. */
 export class ShiftedPath implements CapacityPath {
-  private readonly originBits: number;
+  private readonly _originBits: number;
 
   constructor(
-    private readonly path: CapacityPath,
-    private readonly originSeconds: number,
+    private readonly _path: CapacityPath,
+    private readonly _originSeconds: number,
   ) {
-    this.originBits = path.cumulativeBits(originSeconds);
+    this._originBits = _path.cumulativeBits(_originSeconds);
   }
 
   cumulativeBits(seconds: number): number {
-    return this.path.cumulativeBits(this.originSeconds + Math.max(0, seconds)) - this.originBits;
+    return this._path.cumulativeBits(this._originSeconds + Math.max(0, seconds)) - this._originBits;
   }
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
-    return this.path.downloadSeconds(this.originSeconds + startSeconds, sizeBits);
+    return this._path.downloadSeconds(this._originSeconds + startSeconds, sizeBits);
   }
 }

@@ -65,14 +65,14 @@ class MpcD implements Controller {
   readonly name: string;
   /** Only with the option `abandon`. */
   readonly reconsider?: NonNullable<Controller['reconsider']>;
-  readonly #onDemand: PathPlanner;
-  readonly #live: LivePlan | undefined;
+  private readonly _onDemand: PathPlanner;
+  private readonly _live: LivePlan | undefined;
 
   constructor({ name = 'mpc-d', horizon = DEFAULT_HORIZON, live, bufferCap, abandon, outlook = false }: MpcDOptions) {
     this.name = name;
-    this.#onDemand = new SegmentPlanner(() => ({ horizon, bufferCap }), outlook);
-    this.#live = live;
-    if (abandon) this.reconsider = (state, inFlight) => this.#reconsider(state, inFlight);
+    this._onDemand = new SegmentPlanner(() => ({ horizon, bufferCap }), outlook);
+    this._live = live;
+    if (abandon) this.reconsider = (state, inFlight) => this._reconsider(state, inFlight);
   }
 
   decide(state: PlayerState): Decision {
@@ -85,12 +85,12 @@ class MpcD implements Controller {
     return {
       controller: this.name,
       plannedThroughputBps: robustBps,
-      ...this.#plannerOf(state).decide(state, new ConstantPath(robustBps), evidence),
+      ...this._plannerOf(state).decide(state, new ConstantPath(robustBps), evidence),
     };
   }
 
-  #plannerOf(state: PlayerState): PathPlanner {
-    return (state.live && this.#live) ?? this.#onDemand;
+  private _plannerOf(state: PlayerState): PathPlanner {
+    return (state.live && this._live) ?? this._onDemand;
   }
 
   /**
@@ -98,7 +98,7 @@ class MpcD implements Controller {
    * `lateSeconds`); a lower representation has fewer bits than remain; and a plan that begins with it is worth more than
    * the plan that completes the download.
    */
-  #reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
+  private _reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
     const current = state.ladderBps.lastIndexOf(inFlight.bitrateBps);
     const elapsedSeconds = state.nowSeconds - inFlight.requestedAtSeconds;
     const isLimited = inFlight.abandonments >= MAX_ABANDONMENTS || elapsedSeconds < GRACE_SECONDS;
@@ -106,7 +106,7 @@ class MpcD implements Controller {
     const rateBps = Math.max(inFlight.receivedBits, PACKET_BITS) / elapsedSeconds;
     const restBits = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
     const playableSeconds = state.bufferLevelSeconds / state.playbackRate;
-    const planner = this.#plannerOf(state);
+    const planner = this._plannerOf(state);
     if (restBits / rateBps <= playableSeconds + planner.lateSeconds) return 'keep';
 
     const sizes = sizesAt(state, 0);

@@ -35,22 +35,22 @@ class MpcO implements Controller {
   readonly name: string;
   /** Only with a plan of live streams: towards the target without a single path. */
   readonly pace?: NonNullable<Controller['pace']>;
-  readonly #onDemand: PathPlanner;
-  readonly #live: LivePlan | undefined;
-  readonly #fallback: Controller;
+  private readonly _onDemand: PathPlanner;
+  private readonly _live: LivePlan | undefined;
+  private readonly _fallback: Controller;
 
   constructor(options: MpcOOptions) {
     const { name = 'mpc-o', horizon, watchSeconds = DEFAULT_WATCH_SECONDS, outlook = false, live } = options;
     this.name = name;
-    this.#onDemand = new SegmentPlanner((state, path) => {
+    this._onDemand = new SegmentPlanner((state, path) => {
       const isWhole = state.segmentsRemaining <= LARGEST_HORIZON;
       const segments = Math.min(horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state)), state.segmentsRemaining);
       const shares = watchShares(state, segments, watchSeconds);
       const bufferValuePerSecond = shares.at(-1)! * valueAfter(segments, state, path);
       return { horizon: segments, bufferCap: true, bufferValuePerSecond, watchShares: shares };
     }, outlook);
-    this.#live = live;
-    this.#fallback = createMpcD(options);
+    this._live = live;
+    this._fallback = createMpcD(options);
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));
   }
 
@@ -58,14 +58,14 @@ class MpcO implements Controller {
   decide(state: PlayerState, forecast?: Forecast): Decision {
     const future = trueFuture(state, forecast);
     if (future === undefined) {
-      const decision = this.#fallback.decide(state);
+      const decision = this._fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no path: mpc-d, ${decision.reason}` };
     }
     return {
       controller: this.name,
       forecastSource: future.source,
       forecastAgeSeconds: future.ageSeconds,
-      ...((state.live && this.#live) ?? this.#onDemand).decide(state, future.path, 'true path'),
+      ...((state.live && this._live) ?? this._onDemand).decide(state, future.path, 'true path'),
     };
   }
 }

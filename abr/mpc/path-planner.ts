@@ -27,12 +27,12 @@ export class SegmentPlanner implements PathPlanner {
 
   /** `outlook`: whether decisions have `candidates`. */
   constructor(
-    private readonly optionsOf: (state: PlayerState, path: CapacityPath) => PlanOptions,
-    private readonly outlook: boolean,
+    private readonly _optionsOf: (state: PlayerState, path: CapacityPath) => PlanOptions,
+    private readonly _outlook: boolean,
   ) {}
 
   decide(state: PlayerState, path: CapacityPath, evidence: string) {
-    const { representation, value, bufferValue, stallSeconds, segments } = this.#plan(state, path);
+    const { representation, value, bufferValue, stallSeconds, segments } = this._plan(state, path);
     const qoe = (((value - bufferValue) * QOE_UNIT_SECONDS) / (segments * state.segmentSeconds)).toFixed(2);
     const outcome =
       value === Number.NEGATIVE_INFINITY
@@ -41,7 +41,7 @@ export class SegmentPlanner implements PathPlanner {
     return {
       representation,
       reason: `${evidence}: ${outcome}`,
-      ...(this.outlook && { candidates: outlookOnPath(state, path) }),
+      ...(this._outlook && { candidates: outlookOnPath(state, path) }),
     };
   }
 
@@ -49,11 +49,11 @@ export class SegmentPlanner implements PathPlanner {
     const [...sizesBits] = sizesAt(state, 0);
     sizesBits[state.ladderBps.lastIndexOf(bitrateBps)] = Math.max(0, sizeBits - receivedBits);
     const resumed = { ...state, upcomingSizesBits: [sizesBits, ...state.upcomingSizesBits.slice(1)] };
-    return (first: number) => this.#plan(resumed, path, { first }).value;
+    return (first: number) => this._plan(resumed, path, { first }).value;
   }
 
-  #plan(state: PlayerState, path: CapacityPath, first: Pick<PlanOptions, 'first'> = {}): Plan {
-    return bestPlan(state, path, { ...this.optionsOf(state, path), ...first });
+  private _plan(state: PlayerState, path: CapacityPath, first: Pick<PlanOptions, 'first'> = {}): Plan {
+    return bestPlan(state, path, { ...this._optionsOf(state, path), ...first });
   }
 }
 

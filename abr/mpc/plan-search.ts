@@ -91,137 +91,137 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: PlanOp
 }
 
 class PlanSearch {
-  readonly #state: PlayerState;
-  readonly #path: CapacityPath;
-  readonly #options: PlanOptions;
-  readonly #segments: number;
+  private readonly _state: PlayerState;
+  private readonly _path: CapacityPath;
+  private readonly _options: PlanOptions;
+  private readonly _segments: number;
   /** How long a segment plays, and the most that the buffer may hold at a request, in seconds of the clock. */
-  readonly #playSeconds: number;
-  readonly #roomSeconds: number;
+  private readonly _playSeconds: number;
+  private readonly _roomSeconds: number;
   /** `[k][representation]` */
-  readonly #sizesBits: (readonly number[])[];
-  readonly #qualities: (readonly number[])[];
+  private readonly _sizesBits: (readonly number[])[];
+  private readonly _qualities: (readonly number[])[];
   /** Cost of the switch from the previous segment to each representation. */
-  readonly #switchCosts: readonly number[];
-  readonly #tieMargin: number;
+  private readonly _switchCosts: readonly number[];
+  private readonly _tieMargin: number;
   /** `[k][last]`: the most that the segments after segment k, of representation `last`, can add. */
-  readonly #bounds: number[][];
-  readonly #firsts: readonly number[];
+  private readonly _bounds: number[][];
+  private readonly _firsts: readonly number[];
 
   constructor(state: PlayerState, path: CapacityPath, options: PlanOptions) {
     const { ladderBps, segmentSeconds, playbackRate } = state;
-    this.#state = state;
-    this.#path = path;
-    this.#options = options;
-    this.#segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
-    this.#playSeconds = segmentSeconds / playbackRate;
-    this.#roomSeconds = options.bufferCap
+    this._state = state;
+    this._path = path;
+    this._options = options;
+    this._segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
+    this._playSeconds = segmentSeconds / playbackRate;
+    this._roomSeconds = options.bufferCap
       ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
       : Number.POSITIVE_INFINITY;
-    this.#sizesBits = Array.from({ length: this.#segments }, (_, k) => sizesAt(state, k));
-    this.#qualities = Array.from({ length: this.#segments }, (_, k) => qualitiesAt(state, k));
-    this.#switchCosts = switchCosts(state);
-    this.#tieMargin = TIE_TOLERANCE * Math.max(...this.#qualities.flat().map(Math.abs));
-    this.#bounds = [ladderBps.map(() => 0)];
-    for (let k = this.#segments - 1; k > 0; k--) {
-      const after = this.#bounds[0]!;
-      this.#bounds.unshift(
-        ladderBps.map((_, last) => Math.max(...after.map((rest, r) => this.#gain(k, last, r) + rest))),
+    this._sizesBits = Array.from({ length: this._segments }, (_, k) => sizesAt(state, k));
+    this._qualities = Array.from({ length: this._segments }, (_, k) => qualitiesAt(state, k));
+    this._switchCosts = switchCosts(state);
+    this._tieMargin = TIE_TOLERANCE * Math.max(...this._qualities.flat().map(Math.abs));
+    this._bounds = [ladderBps.map(() => 0)];
+    for (let k = this._segments - 1; k > 0; k--) {
+      const after = this._bounds[0]!;
+      this._bounds.unshift(
+        ladderBps.map((_, last) => Math.max(...after.map((rest, r) => this._gain(k, last, r) + rest))),
       );
     }
-    this.#firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
+    this._firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
   }
 
   best(): Plan {
-    const representations = this.#state.ladderBps;
+    const representations = this._state.ladderBps;
     const root: PartialPlan = {
       first: -1,
       value: 0,
       stallSeconds: 0,
       timeSeconds: 0,
-      bufferSeconds: this.#state.bufferLevelSeconds / this.#state.playbackRate,
+      bufferSeconds: this._state.bufferLevelSeconds / this._state.playbackRate,
     };
-    const leastValue = this.#knownValue(root) - this.#tieMargin / 2;
+    const leastValue = this._knownValue(root) - this._tieMargin / 2;
     /** Partial plans per last representation. */
     let plans: PartialPlan[][] = [[root]];
-    for (let k = 0; k < this.#segments; k++) {
+    for (let k = 0; k < this._segments; k++) {
       const extended: PartialPlan[][] = representations.map(() => []);
       for (const [last, candidates] of plans.entries()) {
         for (const candidate of candidates) {
-          for (const next of k === 0 ? this.#firsts : representations.keys()) {
-            const plan = this.#extend(candidate, k, last, next);
-            const isPromising = plan.value + this.#most(plan, k, next) >= leastValue;
+          for (const next of k === 0 ? this._firsts : representations.keys()) {
+            const plan = this._extend(candidate, k, last, next);
+            const isPromising = plan.value + this._most(plan, k, next) >= leastValue;
             if (plan.timeSeconds < Number.POSITIVE_INFINITY && isPromising) extended[next]!.push(plan);
           }
         }
       }
-      const left = this.#segments - 1 - k;
-      plans = extended.map((candidates) => this.#undominated(candidates, left));
+      const left = this._segments - 1 - k;
+      plans = extended.map((candidates) => this._undominated(candidates, left));
     }
-    const score = (plan: PartialPlan) => plan.value + this.#bufferValue(plan);
+    const score = (plan: PartialPlan) => plan.value + this._bufferValue(plan);
     const best = plans.flat().reduce((a, b) => (score(b) > score(a) ? b : a), NO_PLAN);
     return {
       representation: best.first,
-      value: score(best) + best.first * this.#tieMargin,
-      bufferValue: this.#bufferValue(best),
+      value: score(best) + best.first * this._tieMargin,
+      bufferValue: this._bufferValue(best),
       stallSeconds: best.stallSeconds,
-      segments: this.#segments,
+      segments: this._segments,
     };
   }
 
-  #bufferValue({ bufferSeconds }: Pick<PartialPlan, 'bufferSeconds'>): number {
-    return (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
+  private _bufferValue({ bufferSeconds }: Pick<PartialPlan, 'bufferSeconds'>): number {
+    return (this._options.bufferValuePerSecond ?? 0) * bufferSeconds;
   }
 
-  #share(k: number): number {
-    return this.#options.watchShares?.[k] ?? 1;
+  private _share(k: number): number {
+    return this._options.watchShares?.[k] ?? 1;
   }
 
   /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */
-  #most({ bufferSeconds }: PartialPlan, k: number, last: number): number {
-    const addedSeconds = (this.#segments - 1 - k) * this.#playSeconds;
-    const mostSeconds = Math.min(bufferSeconds + addedSeconds, this.#roomSeconds + this.#playSeconds);
-    return this.#bounds[k]![last]! + this.#bufferValue({ bufferSeconds: Math.max(bufferSeconds, mostSeconds) });
+  private _most({ bufferSeconds }: PartialPlan, k: number, last: number): number {
+    const addedSeconds = (this._segments - 1 - k) * this._playSeconds;
+    const mostSeconds = Math.min(bufferSeconds + addedSeconds, this._roomSeconds + this._playSeconds);
+    return this._bounds[k]![last]! + this._bufferValue({ bufferSeconds: Math.max(bufferSeconds, mostSeconds) });
   }
 
   /** What a segment adds to the value if it does not stall. */
-  #gain(k: number, last: number, next: number): number {
-    const { weights, segmentSeconds } = this.#state;
-    const quality = this.#qualities[k]!;
-    const cost = k === 0 ? this.#switchCosts[next]! : changeCost(weights, quality[last]!, quality[next]!);
-    return this.#share(k) * ((quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS - cost);
+  private _gain(k: number, last: number, next: number): number {
+    const { weights, segmentSeconds } = this._state;
+    const quality = this._qualities[k]!;
+    const cost = k === 0 ? this._switchCosts[next]! : changeCost(weights, quality[last]!, quality[next]!);
+    return this._share(k) * ((quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS - cost);
   }
 
-  #extend(plan: PartialPlan, k: number, last: number, next: number): PartialPlan {
-    const { started, isPaused, weights } = this.#state;
+  private _extend(plan: PartialPlan, k: number, last: number, next: number): PartialPlan {
+    const { started, isPaused, weights } = this._state;
     const plays = k > 0 || (started && !isPaused);
-    const waitSeconds = plays ? Math.max(0, plan.bufferSeconds - this.#roomSeconds) : 0;
+    const waitSeconds = plays ? Math.max(0, plan.bufferSeconds - this._roomSeconds) : 0;
     const bufferSeconds = plan.bufferSeconds - waitSeconds;
     const requestSeconds = plan.timeSeconds + waitSeconds;
-    const downloadSeconds = this.#path.downloadSeconds(requestSeconds, this.#sizesBits[k]![next]!);
+    const downloadSeconds = this._path.downloadSeconds(requestSeconds, this._sizesBits[k]![next]!);
     const playedSeconds = plays ? Math.min(downloadSeconds, bufferSeconds) : 0;
     const stallSeconds = k === 0 && isPaused ? 0 : downloadSeconds - playedSeconds;
-    const tieCost = k === 0 ? next * this.#tieMargin : 0;
+    const tieCost = k === 0 ? next * this._tieMargin : 0;
     const cost = k > 0 || started ? stallCost(weights, stallSeconds) : weights.mu * stallSeconds;
     return {
       first: k === 0 ? next : plan.first,
-      value: plan.value + this.#gain(k, last, next) - this.#share(k) * cost - tieCost,
+      value: plan.value + this._gain(k, last, next) - this._share(k) * cost - tieCost,
       stallSeconds: plan.stallSeconds + stallSeconds,
       timeSeconds: requestSeconds + downloadSeconds,
-      bufferSeconds: bufferSeconds - playedSeconds + this.#playSeconds,
+      bufferSeconds: bufferSeconds - playedSeconds + this._playSeconds,
     };
   }
 
   /** The best value of plans that change the representation once at most, after the first segment. */
-  #knownValue(root: PartialPlan): number {
+  private _knownValue(root: PartialPlan): number {
     let knownValue = Number.NEGATIVE_INFINITY;
-    for (const first of this.#firsts) {
-      const begun = this.#extend(root, 0, -1, first);
-      for (const rest of this.#state.ladderBps.keys()) {
+    for (const first of this._firsts) {
+      const begun = this._extend(root, 0, -1, first);
+      for (const rest of this._state.ladderBps.keys()) {
         let plan = begun;
-        for (let k = 1; k < this.#segments; k++) plan = this.#extend(plan, k, k === 1 ? first : rest, rest);
+        for (let k = 1; k < this._segments; k++) plan = this._extend(plan, k, k === 1 ? first : rest, rest);
         if (plan.timeSeconds < Number.POSITIVE_INFINITY) {
-          knownValue = Math.max(knownValue, plan.value + this.#bufferValue(plan));
+          knownValue = Math.max(knownValue, plan.value + this._bufferValue(plan));
         }
       }
     }
@@ -229,13 +229,13 @@ class PlanSearch {
   }
 
   /** The partial plans that no other dominates, with `left` segments to come. */
-  #undominated(plans: PartialPlan[], left: number): PartialPlan[] {
+  private _undominated(plans: PartialPlan[], left: number): PartialPlan[] {
     const kept: PartialPlan[] = [];
     /** Plans in `kept` that no later plan dominates. */
     let front: PartialPlan[] = [];
     for (const plan of plans.sort((a, b) => a.timeSeconds - b.timeSeconds || b.value - a.value)) {
-      if (front.some((earlier) => this.#dominates(earlier, plan, left))) continue;
-      front = front.filter((earlier) => !this.#dominates(plan, earlier, left));
+      if (front.some((earlier) => this._dominates(earlier, plan, left))) continue;
+      front = front.filter((earlier) => !this._dominates(plan, earlier, left));
       front.push(plan);
       kept.push(plan);
     }
@@ -243,11 +243,11 @@ class PlanSearch {
   }
 
   /** Whether every continuation of `a` is worth at least as much as the same one of `b`, if `a` is no later. */
-  #dominates(a: PartialPlan, b: PartialPlan, left: number): boolean {
-    const { mu, stall = 0 } = this.#state.weights;
+  private _dominates(a: PartialPlan, b: PartialPlan, left: number): boolean {
+    const { mu, stall = 0 } = this._state.weights;
     const aheadSeconds = a.timeSeconds + a.bufferSeconds - (b.timeSeconds + b.bufferSeconds);
     // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
-    if (aheadSeconds > 0 && this.#options.bufferCap) return false;
+    if (aheadSeconds > 0 && this._options.bufferCap) return false;
     const behindSeconds = Math.max(0, -aheadSeconds);
     return a.value - mu * behindSeconds - stall * Math.min(left, behindSeconds) >= b.value;
   }

@@ -30,7 +30,7 @@ class Bola implements Controller {
 
   decide(state: PlayerState): Decision {
     const { ladderBps, bufferLevelSeconds, previousBitrateBps } = state;
-    if (!(ladderBps[ladderBps.length - 1]! > ladderBps[0]!)) return this.decision(0, 'one bitrate');
+    if (!(ladderBps[ladderBps.length - 1]! > ladderBps[0]!)) return this._decision(0, 'one bitrate');
     const choice = bolaChoice(ladderBps, { vp: vpOf(state), gp: GP }, bufferLevelSeconds);
     const reason = `buffer level ${bufferLevelSeconds.toFixed(1)} s`;
     // BOLA-O: the buffer level alone does not raise the bitrate above the sustainable one.
@@ -38,10 +38,10 @@ class Bola implements Controller {
     // A player at rate 2 consumes twice the bitrate.
     const throughputBps = (ewmaThroughputBps(state.downloads) ?? 0) / state.playbackRate;
     const held = Math.max(previous, highestWithin(ladderBps, throughputBps));
-    return choice > held ? this.decision(held, `${reason}, held by throughput`) : this.decision(choice, reason);
+    return choice > held ? this._decision(held, `${reason}, held by throughput`) : this._decision(choice, reason);
   }
 
-  private decision(representation: number, reason: string): Decision {
+  private _decision(representation: number, reason: string): Decision {
     return { representation, controller: this.name, reason };
   }
 }

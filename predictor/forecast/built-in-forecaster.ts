@@ -27,27 +27,27 @@ export function createBuiltInForecaster({ model, ...options }: BuiltInForecaster
 /** Has no forecasts before `useModel`. */
 export class BuiltInForecaster extends ModelSession implements Forecaster {
   name = 'built-in';
-  #model: Model | undefined;
-  readonly #features = new Float64Array(FEATURE_COUNT);
-  #values!: Float64Array;
-  #newest: QuantileForecast | undefined;
+  private _model: Model | undefined;
+  private readonly _features = new Float64Array(FEATURE_COUNT);
+  private _values!: Float64Array;
+  private _newest: QuantileForecast | undefined;
 
   /** Also during a session, whose history stays. */
   override useModel(model: Model): void {
-    this.#model = model;
-    this.#values = new Float64Array(model.stepEndsSeconds.length * model.levels.length);
-    this.#newest = undefined;
+    this._model = model;
+    this._values = new Float64Array(model.stepEndsSeconds.length * model.levels.length);
+    this._newest = undefined;
     super.useModel(model);
   }
 
   latest(nowSeconds: number): Forecast | undefined {
-    const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NaN) / 1000;
-    if (age >= 0 && age < LIFETIME_SECONDS) return this.#newest;
-    const moment = this.#model && this.moment(nowSeconds, this.#features);
+    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
+    if (age >= 0 && age < LIFETIME_SECONDS) return this._newest;
+    const moment = this._model && this.moment(nowSeconds, this._features);
     if (moment === undefined) return undefined;
-    const { layers, levels } = this.#model!;
-    evaluateNetwork(layers, levels.length, this.#features, this.#values);
-    this.#newest = this.forecast(moment, this.name, this.#values);
-    return this.#newest;
+    const { layers, levels } = this._model!;
+    evaluateNetwork(layers, levels.length, this._features, this._values);
+    this._newest = this.forecast(moment, this.name, this._values);
+    return this._newest;
   }
 }

@@ -32,43 +32,43 @@ const FUTURE_SLACK_SECONDS = 0.1;
 /** The chain is a forecaster itself; it never throws. The most trusted forecaster comes first. */
 export class ForecastChain implements Forecaster {
   readonly name = 'chain';
-  readonly #forecasters: readonly Forecaster[];
-  readonly #options: ForecastChainOptions;
-  readonly #reported = new Set<Forecaster>();
+  private readonly _forecasters: readonly Forecaster[];
+  private readonly _options: ForecastChainOptions;
+  private readonly _reported = new Set<Forecaster>();
   /** The newest valid forecast of each, to validate every forecast once only. */
-  readonly #newest = new Map<Forecaster, ValidForecast>();
+  private readonly _newest = new Map<Forecaster, ValidForecast>();
 
   constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
-    this.#forecasters = forecasters;
-    this.#options = options;
+    this._forecasters = forecasters;
+    this._options = options;
   }
 
   start(context: SessionContext): void {
-    this.#reported.clear();
-    this.#newest.clear();
-    for (const one of this.#forecasters) this.#guarded(one, () => one.start(context));
+    this._reported.clear();
+    this._newest.clear();
+    for (const one of this._forecasters) this._guarded(one, () => one.start(context));
   }
 
   observe(observation: Observation): void {
     // Without a function for each: observations are frequent.
-    for (const one of this.#forecasters) {
+    for (const one of this._forecasters) {
       try {
         one.observe(observation);
       } catch (cause) {
-        this.#failed(one, cause);
+        this._failed(one, cause);
       }
     }
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
-    for (const one of this.#forecasters) {
-      this.#guarded(one, () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
+    for (const one of this._forecasters) {
+      this._guarded(one, () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
     }
   }
 
   latest(nowSeconds: number): ValidForecast | undefined {
-    for (const one of this.#forecasters) {
-      const forecast = this.#guarded(one, () => this.#validated(one, one.latest(nowSeconds)));
+    for (const one of this._forecasters) {
+      const forecast = this._guarded(one, () => this._validated(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
       // An older one says nothing about the present epoch, in which another satellite serves.
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
@@ -77,26 +77,26 @@ export class ForecastChain implements Forecaster {
     return undefined;
   }
 
-  #validated(forecaster: Forecaster, forecast: Forecast | undefined): ValidForecast | undefined {
-    const newest = this.#newest.get(forecaster);
+  private _validated(forecaster: Forecaster, forecast: Forecast | undefined): ValidForecast | undefined {
+    const newest = this._newest.get(forecaster);
     if (forecast === undefined || forecast === newest) return forecast && newest;
     const valid = validForecast(forecast);
-    this.#newest.set(forecaster, valid);
+    this._newest.set(forecaster, valid);
     return valid;
   }
 
-  #guarded<T>(forecaster: Forecaster, act: () => T): T | undefined {
+  private _guarded<T>(forecaster: Forecaster, act: () => T): T | undefined {
     try {
       return act();
     } catch (cause) {
-      this.#failed(forecaster, cause);
+      this._failed(forecaster, cause);
       return undefined;
     }
   }
 
-  #failed(forecaster: Forecaster, cause: unknown): void {
-    if (this.#reported.has(forecaster)) return;
-    this.#reported.add(forecaster);
-    this.#options.onFault?.({ forecaster: forecaster.name, cause });
+  private _failed(forecaster: Forecaster, cause: unknown): void {
+    if (this._reported.has(forecaster)) return;
+    this._reported.add(forecaster);
+    this._options.onFault?.({ forecaster: forecaster.name, cause });
   }
 }

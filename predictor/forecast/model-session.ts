@@ -38,64 +38,64 @@ export class ModelSession {
    * session reports its observations to it.
    */
   handoverClock: HandoverClock | undefined;
-  #isFollowing = false;
-  readonly #options: ModelSessionOptions;
-  #history = new LinkHistory();
-  #subSecond: SubSecond | undefined;
-  #outline: ModelOutline | undefined;
-  #recalibration: Recalibration | undefined;
-  #time: Pick<SessionContext, 'utcMsAtStart' | 'utcUncertaintySeconds'> = {};
+  private _isFollowing = false;
+  private readonly _options: ModelSessionOptions;
+  private _history = new LinkHistory();
+  private _subSecond: SubSecond | undefined;
+  private _outline: ModelOutline | undefined;
+  private _recalibration: Recalibration | undefined;
+  private _time: Pick<SessionContext, 'utcMsAtStart' | 'utcUncertaintySeconds'> = {};
 
   constructor(options: ModelSessionOptions = {}) {
-    this.#options = options;
+    this._options = options;
   }
 
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
-    this.#outline = outline;
-    this.#recalibration = recalibration(outline);
+    this._outline = outline;
+    this._recalibration = recalibration(outline);
   }
 
   /** Begins a new session with the same model. */
   start(context: SessionContext): void {
-    this.#history = new LinkHistory();
-    if (context.pageLoad) this.#history.observe(beforeStart(context.pageLoad));
-    this.#time = context;
-    if (this.#outline !== undefined) this.useModel(this.#outline);
-    this.#isFollowing = false;
+    this._history = new LinkHistory();
+    if (context.pageLoad) this._history.observe(beforeStart(context.pageLoad));
+    this._time = context;
+    if (this._outline !== undefined) this.useModel(this._outline);
+    this._isFollowing = false;
     this.handoverClock = undefined;
-    this.#subSecond = undefined;
-    this.#followIfNeeded();
+    this._subSecond = undefined;
+    this._followIfNeeded();
   }
 
-  #followIfNeeded(): void {
-    const { handover = true, needsHandovers, newSubSecond } = this.#options;
-    if (this.#isFollowing || needsHandovers?.() === false) return;
-    this.#isFollowing = true;
-    this.handoverClock = handover ? new HandoverClock(this.#time) : undefined;
-    this.#subSecond = newSubSecond?.();
+  private _followIfNeeded(): void {
+    const { handover = true, needsHandovers, newSubSecond } = this._options;
+    if (this._isFollowing || needsHandovers?.() === false) return;
+    this._isFollowing = true;
+    this.handoverClock = handover ? new HandoverClock(this._time) : undefined;
+    this._subSecond = newSubSecond?.();
   }
 
   /** Ignores impossible observations (not finite, negative, out of order). */
   observe(observation: Observation): void {
-    this.#followIfNeeded();
+    this._followIfNeeded();
     this.handoverClock?.observe(observation);
-    const { downloadedSeconds } = this.#history;
-    if (!this.#history.observe(observation)) return;
+    const { downloadedSeconds } = this._history;
+    if (!this._history.observe(observation)) return;
     // It falls after a change of link: the errors of forecasts for the previous one say nothing about this one.
-    if (this.#history.downloadedSeconds < downloadedSeconds) {
-      this.#recalibration = this.#outline && recalibration(this.#outline);
+    if (this._history.downloadedSeconds < downloadedSeconds) {
+      this._recalibration = this._outline && recalibration(this._outline);
     }
     const { startSeconds, endSeconds, bits } = observation;
-    this.#recalibration?.observe(startSeconds, endSeconds, bits);
-    if (this.#subSecond === undefined) return;
+    this._recalibration?.observe(startSeconds, endSeconds, bits);
+    if (this._subSecond === undefined) return;
     const estimate = this.handoverClock?.isLeo ? this.handoverClock.estimate(endSeconds) : undefined;
-    this.#subSecond.observe(startSeconds, endSeconds, bits, estimate?.phaseSeconds ?? Number.NaN);
+    this._subSecond.observe(startSeconds, endSeconds, bits, estimate?.phaseSeconds ?? Number.NaN);
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
     if (!Number.isFinite(atSeconds + utcMs)) return;
-    this.#time = { utcMsAtStart: utcMs - atSeconds * 1000, utcUncertaintySeconds: uncertaintySeconds };
+    this._time = { utcMsAtStart: utcMs - atSeconds * 1000, utcUncertaintySeconds: uncertaintySeconds };
     this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
@@ -104,11 +104,11 @@ export class ModelSession {
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
     const clock = this.handoverClock;
     const estimate = clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
-    const referenceBps = this.#history.referenceBps();
-    if (referenceBps === undefined || !this.#history.writeFeatures(nowSeconds, features)) return undefined;
-    const { utcMsAtStart: utcMs } = this.#time;
+    const referenceBps = this._history.referenceBps();
+    if (referenceBps === undefined || !this._history.writeFeatures(nowSeconds, features)) return undefined;
+    const { utcMsAtStart: utcMs } = this._time;
     const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
-    const dip = estimate && this.#subSecond?.dip(estimate.spreadSeconds);
+    const dip = estimate && this._subSecond?.dip(estimate.spreadSeconds);
     const handovers = next.map(({ atSeconds, confidence }) => ({
       atMs: utcMs! + atSeconds * 1000,
       confidence,
@@ -123,8 +123,8 @@ export class ModelSession {
    */
   forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
     const { nowSeconds, referenceBps, handovers } = moment;
-    const { stepEndsSeconds, levels, rankCorrelation } = this.#outline!;
-    this.#recalibration?.apply(nowSeconds, referenceBps, values);
+    const { stepEndsSeconds, levels, rankCorrelation } = this._outline!;
+    this._recalibration?.apply(nowSeconds, referenceBps, values);
     return {
       issuedAtMs: nowSeconds * 1000,
       source,
@@ -140,7 +140,7 @@ export class ModelSession {
       }),
       rankCorrelation,
       handovers,
-      ...(this.#subSecond && { fluctuation: this.#subSecond.fluctuation() }),
+      ...(this._subSecond && { fluctuation: this._subSecond.fluctuation() }),
     };
   }
 }

@@ -45,16 +45,16 @@ const FIRST_SPREAD_15 = 0.2;
 const FIRST_SPREAD_90 = 0.3;
 
 export class LinkHistory {
-  readonly #bits = new Float64Array(AVERAGE_SECONDS.length);
-  readonly #busy = new Float64Array(AVERAGE_SECONDS.length);
+  private readonly _bits = new Float64Array(AVERAGE_SECONDS.length);
+  private readonly _busy = new Float64Array(AVERAGE_SECONDS.length);
   /** Rings: ln rate of each bin, and its end. */
-  readonly #binLogs = new Float64Array(BINS);
-  readonly #binEnds = new Float64Array(BINS);
-  #binCount = 0;
-  #openBits = 0;
-  #openBusy = 0;
-  #silence = 0;
-  #lastSeenSeconds = Number.NEGATIVE_INFINITY;
+  private readonly _binLogs = new Float64Array(BINS);
+  private readonly _binEnds = new Float64Array(BINS);
+  private _binCount = 0;
+  private _openBits = 0;
+  private _openBusy = 0;
+  private _silence = 0;
+  private _lastSeenSeconds = Number.NEGATIVE_INFINITY;
   /**
    * Downloading so far on this link. What was before a change of link is forgotten: forecasts from it would be wrong for a
    * minute.
@@ -68,28 +68,28 @@ export class LinkHistory {
     const duration = endSeconds - startSeconds;
     if (!(duration > 0) || !(startSeconds >= -PAGE_LOAD_SECONDS) || !(endSeconds <= LATEST_SECONDS)) return false;
     if (!(bits >= 0) || !(bits <= GREATEST_RATE_BPS * duration)) return false;
-    if (startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return false;
-    this.#average(bits, duration);
-    this.#silence = bits > SILENT_SHARE * duration * this.#rate(2) ? 0 : this.#silence + duration;
+    if (startSeconds < this._lastSeenSeconds - SLACK_SECONDS) return false;
+    this._average(bits, duration);
+    this._silence = bits > SILENT_SHARE * duration * this._rate(2) ? 0 : this._silence + duration;
     this.downloadedSeconds += duration;
-    this.#lastSeenSeconds = endSeconds;
-    this.#openBits += bits;
-    this.#openBusy += duration;
-    if (this.#openBusy >= BIN_SECONDS - 1e-3) {
-      const at = this.#binCount++ % BINS;
-      this.#binLogs[at] = Math.log(Math.max(this.#openBits / this.#openBusy, Number.MIN_VALUE));
-      this.#binEnds[at] = endSeconds;
-      this.#openBits = 0;
-      this.#openBusy = 0;
-      if (this.#hasChanged()) this.#forget();
+    this._lastSeenSeconds = endSeconds;
+    this._openBits += bits;
+    this._openBusy += duration;
+    if (this._openBusy >= BIN_SECONDS - 1e-3) {
+      const at = this._binCount++ % BINS;
+      this._binLogs[at] = Math.log(Math.max(this._openBits / this._openBusy, Number.MIN_VALUE));
+      this._binEnds[at] = endSeconds;
+      this._openBits = 0;
+      this._openBusy = 0;
+      if (this._hasChanged()) this._forget();
     }
     return true;
   }
 
-  #hasChanged(): boolean {
-    const count = Math.min(this.#binCount, BINS);
+  private _hasChanged(): boolean {
+    const count = Math.min(this._binCount, BINS);
     if (count < CHANGED_BINS + LEAST_EARLIER_BINS) return false;
-    const logs = Array.from({ length: count }, (_, back) => this.#binLogs[(this.#binCount - 1 - back) % BINS]!);
+    const logs = Array.from({ length: count }, (_, back) => this._binLogs[(this._binCount - 1 - back) % BINS]!);
     const [recent, earlier] = [logs.slice(0, CHANGED_BINS), logs.slice(CHANGED_BINS)];
     const rise = Math.min(...recent) - Math.max(...earlier);
     const fall = Math.min(...earlier) - Math.max(...recent);
@@ -97,21 +97,21 @@ export class LinkHistory {
   }
 
   /** Keeps the bins since the change, and their averages. */
-  #forget(): void {
-    const kept = Array.from({ length: CHANGED_BINS }, (_, i) => (this.#binCount - CHANGED_BINS + i) % BINS);
-    const [logs, ends] = [kept.map((at) => this.#binLogs[at]!), kept.map((at) => this.#binEnds[at]!)];
-    this.#binLogs.set(logs);
-    this.#binEnds.set(ends);
-    this.#binCount = CHANGED_BINS;
-    this.#bits.fill(0);
-    this.#busy.fill(0);
-    for (const log of logs) this.#average(Math.exp(log) * BIN_SECONDS, BIN_SECONDS);
+  private _forget(): void {
+    const kept = Array.from({ length: CHANGED_BINS }, (_, i) => (this._binCount - CHANGED_BINS + i) % BINS);
+    const [logs, ends] = [kept.map((at) => this._binLogs[at]!), kept.map((at) => this._binEnds[at]!)];
+    this._binLogs.set(logs);
+    this._binEnds.set(ends);
+    this._binCount = CHANGED_BINS;
+    this._bits.fill(0);
+    this._busy.fill(0);
+    for (const log of logs) this._average(Math.exp(log) * BIN_SECONDS, BIN_SECONDS);
     this.downloadedSeconds = CHANGED_BINS * BIN_SECONDS;
   }
 
   /** The reference rate; undefined before the first bits. */
   referenceBps(): number | undefined {
-    const rate = this.#rate(REFERENCE);
+    const rate = this._rate(REFERENCE);
     // NaN without observations.
     return rate >= LEAST_REFERENCE_BPS ? rate : undefined;
   }
@@ -123,45 +123,45 @@ export class LinkHistory {
     const logReference = Math.log(reference);
     // In the order of `FEATURES`.
     into.set([
-      this.#logRatio(0, reference),
-      this.#logRatio(1, reference),
-      this.#logRatio(2, reference),
-      this.#logRatio(4, reference),
-      ...this.#binFeatures(nowSeconds, logReference),
-      Math.min(6, this.#silence) / 3,
-      Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
+      this._logRatio(0, reference),
+      this._logRatio(1, reference),
+      this._logRatio(2, reference),
+      this._logRatio(4, reference),
+      ...this._binFeatures(nowSeconds, logReference),
+      Math.min(6, this._silence) / 3,
+      Math.min(8, Math.max(0, nowSeconds - this._lastSeenSeconds)) / 4,
       Math.log1p(Math.min(120, this.downloadedSeconds)) / 2,
     ]);
     return true;
   }
 
-  #average(bits: number, duration: number): void {
+  private _average(bits: number, duration: number): void {
     for (let i = 0; i < AVERAGE_SECONDS.length; i++) {
       const fade = -Math.expm1(-duration / AVERAGE_SECONDS[i]!);
       const weight = AVERAGE_SECONDS[i]! * fade;
       const keep = 1 - fade;
-      this.#bits[i] = this.#bits[i]! * keep + (weight * bits) / duration;
-      this.#busy[i] = this.#busy[i]! * keep + weight;
+      this._bits[i] = this._bits[i]! * keep + (weight * bits) / duration;
+      this._busy[i] = this._busy[i]! * keep + weight;
     }
   }
 
-  #rate(average: number): number {
-    return this.#bits[average]! / this.#busy[average]!;
+  private _rate(average: number): number {
+    return this._bits[average]! / this._busy[average]!;
   }
 
-  #logRatio(average: number, reference: number): number {
-    return Math.max(LEAST_LOG_RATIO, Math.log(this.#rate(average) / reference));
+  private _logRatio(average: number, reference: number): number {
+    return Math.max(LEAST_LOG_RATIO, Math.log(this._rate(average) / reference));
   }
 
-  #binFeatures(nowSeconds: number, logReference: number): number[] {
+  private _binFeatures(nowSeconds: number, logReference: number): number[] {
     const ages: number[] = [];
     const logs: number[] = [];
-    for (let back = 1; back <= Math.min(this.#binCount, BINS); back++) {
-      const at = (this.#binCount - back) % BINS;
-      const age = nowSeconds - this.#binEnds[at]!;
+    for (let back = 1; back <= Math.min(this._binCount, BINS); back++) {
+      const at = (this._binCount - back) % BINS;
+      const age = nowSeconds - this._binEnds[at]!;
       if (age > MEMORY_SECONDS) break;
       ages.push(age);
-      logs.push(Math.max(LEAST_LOG_RATIO, this.#binLogs[at]! - logReference));
+      logs.push(Math.max(LEAST_LOG_RATIO, this._binLogs[at]! - logReference));
     }
     const ofLast = (seconds: number) => logs.filter((_, i) => ages[i]! <= seconds);
     const last40 = ofLast(40);

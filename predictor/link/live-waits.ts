@@ -13,27 +13,27 @@ const SHORTEST_TRANSFER_SECONDS = 0.01;
 
 /** Chunks of a stream, as learnt from its downloads. One per session. */
 export class LiveEdge {
-  #chunkSeconds: number | undefined;
-  #lagSeconds: number | undefined;
+  private _chunkSeconds: number | undefined;
+  private _lagSeconds: number | undefined;
 
   /** Media per chunk, counted in the latest whole segment; undefined before, and if it came in one piece. */
   get chunkSeconds(): number | undefined {
-    return this.#chunkSeconds;
+    return this._chunkSeconds;
   }
 
   /** How long after the announced time chunks can be received. Negative: before. */
   get lagSeconds(): number {
-    return this.#lagSeconds ?? 0;
+    return this._lagSeconds ?? 0;
   }
 
   /** A segment has arrived whole, in this many chunks. */
   segmentEnded(segmentSeconds: number, chunks: number): void {
-    this.#chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
+    this._chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
   }
 
   /** A chunk has arrived, this long after its announced time. */
   arrived(lagSeconds: number): void {
-    this.#lagSeconds = Math.min(MOST_LAG_SECONDS, lagSeconds, (this.#lagSeconds ?? lagSeconds) + LAG_GROWTH_SECONDS);
+    this._lagSeconds = Math.min(MOST_LAG_SECONDS, lagSeconds, (this._lagSeconds ?? lagSeconds) + LAG_GROWTH_SECONDS);
   }
 }
 
@@ -47,64 +47,64 @@ export interface LiveSegment {
 
 /** The waits of one download for the encoder. Times are of the session's clock. */
 export class LiveWaits {
-  readonly #edge: LiveEdge;
-  readonly #segment: LiveSegment;
-  readonly #isWhole: boolean;
+  private readonly _edge: LiveEdge;
+  private readonly _segment: LiveSegment;
+  private readonly _isWhole: boolean;
   /** Whole chunks. */
-  #chunks = 0;
+  private _chunks = 0;
   /** Bits of the chunk after them have arrived. */
-  #isInChunk = false;
-  #bits = 0;
-  #arrivedSeconds: number;
-  #isLimited: boolean;
-  #isAbandoned = false;
-  #waitedSeconds = 0;
-  #waitedBeforeFirstByteSeconds = 0;
+  private _isInChunk = false;
+  private _bits = 0;
+  private _arrivedSeconds: number;
+  private _isLimited: boolean;
+  private _isAbandoned = false;
+  private _waitedSeconds = 0;
+  private _waitedBeforeFirstByteSeconds = 0;
   /** Transfer of all parts, as far as it is known. */
-  #transferSeconds = 0;
+  private _transferSeconds = 0;
   /** Parts that followed the one before without a wait for the encoder. */
-  #measured = { bits: 0, seconds: 0 };
+  private _measured = { bits: 0, seconds: 0 };
 
   constructor(edge: LiveEdge, segment: LiveSegment, requestedAtSeconds: number) {
-    this.#edge = edge;
-    this.#segment = segment;
-    this.#arrivedSeconds = requestedAtSeconds;
-    this.#isLimited = this.nextChunkAtSeconds > requestedAtSeconds;
+    this._edge = edge;
+    this._segment = segment;
+    this._arrivedSeconds = requestedAtSeconds;
+    this._isLimited = this.nextChunkAtSeconds > requestedAtSeconds;
     const { firstChunkAtSeconds, segmentSeconds } = segment;
-    this.#isWhole = firstChunkAtSeconds + segmentSeconds - this.#chunkSeconds + MOST_LAG_SECONDS < requestedAtSeconds;
+    this._isWhole = firstChunkAtSeconds + segmentSeconds - this._chunkSeconds + MOST_LAG_SECONDS < requestedAtSeconds;
   }
 
   /** When the next chunk comes into being; in the past for one that the link has yet to deliver. */
   get nextChunkAtSeconds(): number {
-    return this.#announcedSeconds(this.#chunks) + this.#edge.lagSeconds;
+    return this._announcedSeconds(this._chunks) + this._edge.lagSeconds;
   }
 
   /** The times of the request as if its media had existed when it was sent. */
   withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(request: T, now: number): T {
-    const waitedSeconds = this.#waitedUntil(now);
+    const waitedSeconds = this._waitedUntil(now);
     const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
     if (request.firstByteAtSeconds === undefined) return moved;
-    const afterFirstByteSeconds = waitedSeconds - this.#waitedBeforeFirstByteSeconds;
+    const afterFirstByteSeconds = waitedSeconds - this._waitedBeforeFirstByteSeconds;
     return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
   }
 
   /** The server answered that the segment does not exist yet. */
   refused(atSeconds: number): void {
-    this.#waitedSeconds += atSeconds - this.#arrivedSeconds;
-    this.#arrivedSeconds = atSeconds;
-    this.#isLimited = true;
+    this._waitedSeconds += atSeconds - this._arrivedSeconds;
+    this._arrivedSeconds = atSeconds;
+    this._isLimited = true;
   }
 
   /** The body comes again from its first byte. What came of it before, and the time that it took, show nothing. */
   restarted(atSeconds: number): void {
-    this.#waitedSeconds += atSeconds - this.#arrivedSeconds;
-    this.#arrivedSeconds = atSeconds;
-    this.#isLimited = true;
-    this.#chunks = 0;
-    this.#isInChunk = false;
-    this.#bits = 0;
-    this.#transferSeconds = 0;
-    this.#measured = { bits: 0, seconds: 0 };
+    this._waitedSeconds += atSeconds - this._arrivedSeconds;
+    this._arrivedSeconds = atSeconds;
+    this._isLimited = true;
+    this._chunks = 0;
+    this._isInChunk = false;
+    this._bits = 0;
+    this._transferSeconds = 0;
+    this._measured = { bits: 0, seconds: 0 };
   }
 
   /**
@@ -113,36 +113,36 @@ export class LiveWaits {
    * their way then, else undefined.
    */
   received(atSeconds: number, bits: number, chunks: number | undefined): number | undefined {
-    const announced = this.#announcedSeconds(this.#chunks);
-    const isFirst = this.#bits === 0;
-    const isBound = !this.#isWhole && this.nextChunkAtSeconds > this.#arrivedSeconds && bits > 0;
-    if (isBound) this.#isLimited = true;
-    this.#waitedSeconds = this.#waitedUntil(atSeconds);
-    if (isFirst) this.#waitedBeforeFirstByteSeconds = this.#waitedSeconds;
-    const exists = Math.min(this.#existsSeconds, atSeconds - SHORTEST_TRANSFER_SECONDS);
-    const sinceSeconds = Math.max(this.#arrivedSeconds, isBound ? exists : 0);
-    this.#transferSeconds += atSeconds - sinceSeconds;
+    const announced = this._announcedSeconds(this._chunks);
+    const isFirst = this._bits === 0;
+    const isBound = !this._isWhole && this.nextChunkAtSeconds > this._arrivedSeconds && bits > 0;
+    if (isBound) this._isLimited = true;
+    this._waitedSeconds = this._waitedUntil(atSeconds);
+    if (isFirst) this._waitedBeforeFirstByteSeconds = this._waitedSeconds;
+    const exists = Math.min(this._existsSeconds, atSeconds - SHORTEST_TRANSFER_SECONDS);
+    const sinceSeconds = Math.max(this._arrivedSeconds, isBound ? exists : 0);
+    this._transferSeconds += atSeconds - sinceSeconds;
     if (!isBound && !isFirst && bits > 0) {
-      this.#measured.bits += bits;
-      this.#measured.seconds += atSeconds - sinceSeconds;
+      this._measured.bits += bits;
+      this._measured.seconds += atSeconds - sinceSeconds;
     }
     // The times of later chunks are known with their duration.
-    const isTimed = this.#chunks === 0 || this.#edge.chunkSeconds !== undefined;
-    if (bits > 0 && !this.#isInChunk && isTimed && !this.#isWhole) this.#edge.arrived(atSeconds - announced);
-    this.#chunks += chunks ?? 0;
-    this.#isInChunk = chunks === undefined || chunks === 0;
-    this.#bits += bits;
-    this.#arrivedSeconds = atSeconds;
+    const isTimed = this._chunks === 0 || this._edge.chunkSeconds !== undefined;
+    if (bits > 0 && !this._isInChunk && isTimed && !this._isWhole) this._edge.arrived(atSeconds - announced);
+    this._chunks += chunks ?? 0;
+    this._isInChunk = chunks === undefined || chunks === 0;
+    this._bits += bits;
+    this._arrivedSeconds = atSeconds;
     return isBound ? sinceSeconds : undefined;
   }
 
   /** The download ended, whole or not. */
   ended(atSeconds: number, isWhole: boolean): void {
-    const { segmentSeconds } = this.#segment;
-    if (isWhole) this.#edge.segmentEnded(segmentSeconds, this.#chunks);
-    this.#isAbandoned = !isWhole;
+    const { segmentSeconds } = this._segment;
+    if (isWhole) this._edge.segmentEnded(segmentSeconds, this._chunks);
+    this._isAbandoned = !isWhole;
     // What exists did not come.
-    if (!isWhole) this.#transferSeconds += Math.max(0, atSeconds - Math.max(this.#arrivedSeconds, this.#existsSeconds));
+    if (!isWhole) this._transferSeconds += Math.max(0, atSeconds - Math.max(this._arrivedSeconds, this._existsSeconds));
   }
 
   /**
@@ -151,32 +151,32 @@ export class LiveWaits {
    * then it says nothing.
    */
   linkSeconds(downloadSeconds: number, knownBps: number): number | undefined {
-    if (!this.#isLimited) return downloadSeconds;
-    if (this.#isAbandoned) return this.#transferSeconds;
-    const { bits, seconds } = this.#measured;
-    if (seconds >= MEASURED_SECONDS) return (this.#bits * seconds) / bits;
-    return this.#bits / this.#transferSeconds >= knownBps ? this.#transferSeconds : undefined;
+    if (!this._isLimited) return downloadSeconds;
+    if (this._isAbandoned) return this._transferSeconds;
+    const { bits, seconds } = this._measured;
+    if (seconds >= MEASURED_SECONDS) return (this._bits * seconds) / bits;
+    return this._bits / this._transferSeconds >= knownBps ? this._transferSeconds : undefined;
   }
 
   /** Time in which nothing more existed, until now. */
-  #waitedUntil(nowSeconds: number): number {
-    const untilSeconds = Math.min(nowSeconds, this.#existsSeconds);
-    return this.#waitedSeconds + Math.max(0, this.#isWhole ? 0 : untilSeconds - this.#arrivedSeconds);
+  private _waitedUntil(nowSeconds: number): number {
+    const untilSeconds = Math.min(nowSeconds, this._existsSeconds);
+    return this._waitedSeconds + Math.max(0, this._isWhole ? 0 : untilSeconds - this._arrivedSeconds);
   }
 
-  get #chunkSeconds(): number {
-    return this.#edge.chunkSeconds ?? this.#segment.chunkSeconds;
+  private get _chunkSeconds(): number {
+    return this._edge.chunkSeconds ?? this._segment.chunkSeconds;
   }
 
   /** When the next chunk exists at the earliest: a lag may be the link's, but not one below 0. */
-  get #existsSeconds(): number {
-    return this.#announcedSeconds(this.#chunks) + Math.min(0, this.#edge.lagSeconds);
+  private get _existsSeconds(): number {
+    return this._announcedSeconds(this._chunks) + Math.min(0, this._edge.lagSeconds);
   }
 
   /** Announced time of a chunk; none comes after the last. */
-  #announcedSeconds(chunk: number): number {
-    const { firstChunkAtSeconds, segmentSeconds } = this.#segment;
-    const last = Math.round(segmentSeconds / this.#chunkSeconds) - 1;
-    return firstChunkAtSeconds + Math.min(chunk, last) * this.#chunkSeconds;
+  private _announcedSeconds(chunk: number): number {
+    const { firstChunkAtSeconds, segmentSeconds } = this._segment;
+    const last = Math.round(segmentSeconds / this._chunkSeconds) - 1;
+    return firstChunkAtSeconds + Math.min(chunk, last) * this._chunkSeconds;
   }
 }

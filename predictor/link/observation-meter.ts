@@ -33,82 +33,82 @@ type Piece = ThroughputPiece | (Observation & { kind: 'idle' });
  * `idle` without requests, and neither while requests wait for less than that: then the capacity is unknown.
  */
 export class ObservationMeter {
-  readonly #emit: (observation: Observation) => void;
+  private readonly _emit: (observation: Observation) => void;
   /** By the object that stands for the request. */
-  readonly #requests = new Map<object, Metered>();
+  private readonly _requests = new Map<object, Metered>();
   /** Closed pieces that may still receive bits, and latencies between them, in order of time. */
-  #queue: Observation[] = [];
-  #open: Piece | undefined = { kind: 'idle', startSeconds: 0, endSeconds: 0 };
-  #nowSeconds = 0;
+  private _queue: Observation[] = [];
+  private _open: Piece | undefined = { kind: 'idle', startSeconds: 0, endSeconds: 0 };
+  private _nowSeconds = 0;
   /** When the first waiting request is overdue; `Infinity` without one. */
-  #overdueSeconds = Number.POSITIVE_INFINITY;
+  private _overdueSeconds = Number.POSITIVE_INFINITY;
 
   constructor(emit: (observation: Observation) => void) {
-    this.#emit = emit;
+    this._emit = emit;
   }
 
   /** `request` is any object, to pass to the other methods until the request ends. Returns it. */
   requestSent(atSeconds: number, request: object = {}): object {
-    this.#account(atSeconds);
-    this.#requests.set(request, { sentSeconds: this.#nowSeconds, reportedSeconds: undefined, latency: undefined });
-    this.#settle();
+    this._account(atSeconds);
+    this._requests.set(request, { sentSeconds: this._nowSeconds, reportedSeconds: undefined, latency: undefined });
+    this._settle();
     return request;
   }
 
   /** The link has delivered what exists of a request; more will exist at `untilSeconds`. */
   waits(request: object, atSeconds: number, untilSeconds: number): void {
-    this.#account(atSeconds);
-    Object.assign(this.#requests.get(request)!, { sentSeconds: untilSeconds, reportedSeconds: undefined });
-    this.#settle();
+    this._account(atSeconds);
+    Object.assign(this._requests.get(request)!, { sentSeconds: untilSeconds, reportedSeconds: undefined });
+    this._settle();
   }
 
   /** `bits` arrived for a request that waited, on their way since `sinceSeconds`. 0: the throughput is not known. */
   resumed(request: object, atSeconds: number, sinceSeconds: number, bits: number): void {
-    const from = Math.max(sinceSeconds, this.#nowSeconds);
+    const from = Math.max(sinceSeconds, this._nowSeconds);
     const isKnown = bits > 0 && from < atSeconds;
-    if (isKnown && this.#open === undefined) {
-      this.#extend(from);
-      this.#cut('throughput', from);
+    if (isKnown && this._open === undefined) {
+      this._extend(from);
+      this._cut('throughput', from);
     }
-    this.#account(atSeconds);
-    const metered = this.#requests.get(request)!;
+    this._account(atSeconds);
+    const metered = this._requests.get(request)!;
     metered.reportedSeconds = from;
     if (isKnown) this.received(request, atSeconds, (bits * (atSeconds - from)) / (atSeconds - sinceSeconds));
-    metered.reportedSeconds = this.#nowSeconds;
-    this.#settle();
+    metered.reportedSeconds = this._nowSeconds;
+    this._settle();
   }
 
   firstByte(request: object, atSeconds: number): void {
-    this.#account(atSeconds);
-    const metered = this.#requests.get(request)!;
+    this._account(atSeconds);
+    const metered = this._requests.get(request)!;
     const { sentSeconds } = metered;
-    metered.reportedSeconds = this.#nowSeconds;
-    this.#enter();
-    if (this.#open?.kind === 'throughput') this.#cut(this.#open.kind, this.#nowSeconds);
-    const now = this.#nowSeconds;
+    metered.reportedSeconds = this._nowSeconds;
+    this._enter();
+    if (this._open?.kind === 'throughput') this._cut(this._open.kind, this._nowSeconds);
+    const now = this._nowSeconds;
     metered.latency = { kind: 'request-latency', atSeconds: now, latencySeconds: now - sentSeconds };
-    this.#queue.push(metered.latency);
+    this._queue.push(metered.latency);
   }
 
   /** `bits` of a request arrived since its first byte or its previous report. */
   received(request: object, atSeconds: number, bits: number): void {
-    this.#account(atSeconds);
-    const metered = this.#requests.get(request)!;
-    const from = metered.reportedSeconds ?? this.#nowSeconds;
-    const to = this.#nowSeconds;
+    this._account(atSeconds);
+    const metered = this._requests.get(request)!;
+    const from = metered.reportedSeconds ?? this._nowSeconds;
+    const to = this._nowSeconds;
     metered.reportedSeconds = to;
-    this.#spread(bits, from, to);
-    this.#flush();
+    this._spread(bits, from, to);
+    this._flush();
   }
 
   /** Counts bits that arrived evenly between two times. */
-  #spread(bits: number, from: number, to: number): void {
-    const open = this.#open;
+  private _spread(bits: number, from: number, to: number): void {
+    const open = this._open;
     if (open?.kind === 'throughput' && from >= open.startSeconds) {
       open.bits += bits;
       return;
     }
-    const pieces = [...this.#queue, open].filter((one): one is ThroughputPiece => one?.kind === 'throughput');
+    const pieces = [...this._queue, open].filter((one): one is ThroughputPiece => one?.kind === 'throughput');
     const overlaps = pieces.map((piece) => overlapSeconds(piece, from, to));
     const overlap = overlaps.reduce((sum, one) => sum + one, 0);
     if (overlap > 0) for (const [i, piece] of pieces.entries()) piece.bits += (bits * overlaps[i]!) / overlap;
@@ -120,85 +120,85 @@ export class ObservationMeter {
    * neither its latency nor its throughput counts, because they cannot be distinguished.
    */
   requestEnded(request: object, atSeconds: number, { cameAtOnce = false } = {}): void {
-    this.#account(atSeconds);
-    const metered = this.#requests.get(request);
-    this.#requests.delete(request);
+    this._account(atSeconds);
+    const metered = this._requests.get(request);
+    this._requests.delete(request);
     if (metered && cameAtOnce) {
-      this.#queue = this.#queue.filter((one) => one !== metered.latency);
-      const isAlone = [...this.#requests.values()].every(({ reportedSeconds }) => reportedSeconds === undefined);
-      if (isAlone && this.#open?.startSeconds === metered.reportedSeconds) this.#open = undefined;
+      this._queue = this._queue.filter((one) => one !== metered.latency);
+      const isAlone = [...this._requests.values()].every(({ reportedSeconds }) => reportedSeconds === undefined);
+      if (isAlone && this._open?.startSeconds === metered.reportedSeconds) this._open = undefined;
     }
-    this.#settle();
+    this._settle();
   }
 
   /** Time has passed: emits settled observations. */
   advance(nowSeconds: number): void {
-    this.#account(nowSeconds);
-    this.#flush();
+    this._account(nowSeconds);
+    this._flush();
   }
 
   /** Extends the open piece to `seconds`; a request may become overdue before. */
-  #account(seconds: number): void {
-    if (this.#overdueSeconds < seconds && this.#open === undefined) {
-      this.#extend(this.#overdueSeconds);
-      this.#enter();
+  private _account(seconds: number): void {
+    if (this._overdueSeconds < seconds && this._open === undefined) {
+      this._extend(this._overdueSeconds);
+      this._enter();
     }
-    this.#extend(seconds);
+    this._extend(seconds);
   }
 
-  #extend(seconds: number): void {
-    if (!(seconds > this.#nowSeconds)) return;
-    const { kind, startSeconds } = this.#open ?? {};
+  private _extend(seconds: number): void {
+    if (!(seconds > this._nowSeconds)) return;
+    const { kind, startSeconds } = this._open ?? {};
     if (kind === 'throughput') {
       for (let n = Math.floor(startSeconds! * PIECES_PER_SECOND); n / PIECES_PER_SECOND <= seconds; n++) {
-        if (n / PIECES_PER_SECOND > startSeconds!) this.#cut(kind, n / PIECES_PER_SECOND);
+        if (n / PIECES_PER_SECOND > startSeconds!) this._cut(kind, n / PIECES_PER_SECOND);
       }
-      this.#open!.endSeconds = seconds;
+      this._open!.endSeconds = seconds;
     }
-    this.#nowSeconds = seconds;
+    this._nowSeconds = seconds;
   }
 
-  #settle(): void {
-    this.#enter();
-    this.#flush();
+  private _settle(): void {
+    this._enter();
+    this._flush();
   }
 
   /** Opens a piece of the present kind if it differs from the open one's. */
-  #enter(): void {
+  private _enter(): void {
     let isDelivering = false;
-    this.#overdueSeconds = Number.POSITIVE_INFINITY;
-    for (const { sentSeconds, reportedSeconds } of this.#requests.values()) {
+    this._overdueSeconds = Number.POSITIVE_INFINITY;
+    for (const { sentSeconds, reportedSeconds } of this._requests.values()) {
       if (reportedSeconds !== undefined) isDelivering = true;
-      else this.#overdueSeconds = Math.min(this.#overdueSeconds, sentSeconds + SILENCE_SECONDS);
+      else this._overdueSeconds = Math.min(this._overdueSeconds, sentSeconds + SILENCE_SECONDS);
     }
-    const isBusy = isDelivering || this.#overdueSeconds <= this.#nowSeconds;
-    const kind = isBusy ? 'throughput' : this.#requests.size > 0 ? undefined : 'idle';
-    if (this.#open?.kind !== kind) this.#cut(kind, this.#nowSeconds);
+    const isBusy = isDelivering || this._overdueSeconds <= this._nowSeconds;
+    const kind = isBusy ? 'throughput' : this._requests.size > 0 ? undefined : 'idle';
+    if (this._open?.kind !== kind) this._cut(kind, this._nowSeconds);
   }
 
   /** Ends the open piece and begins another one. */
-  #cut(kind: Piece['kind'] | undefined, atSeconds: number): void {
-    const open = this.#open;
+  private _cut(kind: Piece['kind'] | undefined, atSeconds: number): void {
+    const open = this._open;
     if (open !== undefined && atSeconds > open.startSeconds) {
       open.endSeconds = atSeconds;
-      this.#queue.push(open);
+      this._queue.push(open);
     }
-    this.#open =
+    this._open =
       kind === 'throughput'
         ? { kind, startSeconds: atSeconds, endSeconds: atSeconds, bits: 0 }
         : kind && { kind, startSeconds: atSeconds, endSeconds: atSeconds };
   }
 
-  #flush(): void {
-    const reported = [...this.#requests.values()].map(
+  private _flush(): void {
+    const reported = [...this._requests.values()].map(
       ({ reportedSeconds = Number.POSITIVE_INFINITY }) => reportedSeconds,
     );
-    const settledBefore = Math.max(Math.min(...reported), this.#nowSeconds - SETTLE_SECONDS);
-    while (this.#queue.length > 0) {
-      const piece = this.#queue[0]!;
+    const settledBefore = Math.max(Math.min(...reported), this._nowSeconds - SETTLE_SECONDS);
+    while (this._queue.length > 0) {
+      const piece = this._queue[0]!;
       if ((piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore) break;
-      this.#queue.shift();
-      this.#emit(piece);
+      this._queue.shift();
+      this._emit(piece);
     }
   }
 }

@@ -32,7 +32,7 @@ export class SegmentDownload {
   lastProgressAtSeconds: number | undefined;
   readonly link: LinkWatch;
   /** Bits whose time is known. The first ones may turn out to be all. */
-  #timedBits = 0;
+  private _timedBits = 0;
 
   constructor(
     readonly requestedAtSeconds: number,
@@ -51,7 +51,7 @@ export class SegmentDownload {
   restarted(atSeconds: number): void {
     if (this.receivedBits === 0) return;
     this.receivedBits = 0;
-    this.#timedBits = 0;
+    this._timedBits = 0;
     if (this.link.restarted(atSeconds)) this.firstByteAtSeconds = undefined;
   }
 
@@ -72,9 +72,9 @@ export class SegmentDownload {
     const bits = Math.max(0, totalBits - this.receivedBits);
     const isFirst = this.firstByteAtSeconds === undefined;
     this.receivedBits += bits;
-    const restBits = this.receivedBits - this.#timedBits;
+    const restBits = this.receivedBits - this._timedBits;
     const isTimed = this.link.received(atSeconds, bits, restBits, isFirst, chunks);
-    if (isTimed || (!isFirst && bits > 0)) this.#timedBits = this.receivedBits;
+    if (isTimed || (!isFirst && bits > 0)) this._timedBits = this.receivedBits;
     this.firstByteAtSeconds ??= atSeconds;
     if (bits > 0) this.lastProgressAtSeconds = atSeconds;
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
@@ -82,8 +82,8 @@ export class SegmentDownload {
 
   /** The last bits have been reported before. If all bits came at once, the time of the first byte is not known. */
   ended(atSeconds: number, outcome: Outcome): void {
-    const cameAtOnce = outcome !== 'abandoned' && this.#timedBits === 0;
-    this.link.ended(atSeconds, outcome, { restBits: this.receivedBits - this.#timedBits, cameAtOnce });
+    const cameAtOnce = outcome !== 'abandoned' && this._timedBits === 0;
+    this.link.ended(atSeconds, outcome, { restBits: this.receivedBits - this._timedBits, cameAtOnce });
     if (outcome === 'whole') this.sizeBits = this.receivedBits;
     if (cameAtOnce) this.firstByteAtSeconds = undefined;
   }
@@ -120,45 +120,45 @@ export interface LinkWatchOptions {
 
 /** Observes the link during one download. Times are seconds of the session's clock. */
 export class LinkWatch {
-  readonly #meter: ObservationMeter | undefined;
-  readonly #knownBps: () => number;
+  private readonly _meter: ObservationMeter | undefined;
+  private readonly _knownBps: () => number;
   /** Undefined on demand. */
-  readonly #waits: LiveWaits | undefined;
-  #isInChunks = false;
+  private readonly _waits: LiveWaits | undefined;
+  private _isInChunks = false;
   /** Reports that were left out since the last one that counted. */
-  #leftOut = MOST_LEFT_OUT;
+  private _leftOut = MOST_LEFT_OUT;
 
   constructor(requestedAtSeconds: number, { meter, waits, knownBps }: LinkWatchOptions) {
-    this.#meter = meter;
-    this.#knownBps = knownBps;
+    this._meter = meter;
+    this._knownBps = knownBps;
     meter?.requestSent(requestedAtSeconds, this);
-    this.#waits = waits;
-    this.#waitForEncoder(requestedAtSeconds);
+    this._waits = waits;
+    this._waitForEncoder(requestedAtSeconds);
   }
 
   refused(atSeconds: number): void {
-    if (!this.#waits) return;
-    this.#waits.refused(atSeconds);
-    this.#meter?.waits(this, atSeconds, atSeconds);
+    if (!this._waits) return;
+    this._waits.refused(atSeconds);
+    this._meter?.waits(this, atSeconds, atSeconds);
   }
 
   /** Returns whether the request is for a live segment, which counts as sent anew. */
   restarted(atSeconds: number): boolean {
-    if (!this.#waits) return false;
-    this.#waits.restarted(atSeconds);
-    this.#meter?.waits(this, atSeconds, atSeconds);
+    if (!this._waits) return false;
+    this._waits.restarted(atSeconds);
+    this._meter?.waits(this, atSeconds, atSeconds);
     return true;
   }
 
   firstByte(atSeconds: number): void {
-    this.#meter?.firstByte(this, atSeconds);
+    this._meter?.firstByte(this, atSeconds);
   }
 
   /** A report of bits comes; returns whether to skip it, because the next one has its bits, too. Never the first. */
   skipReport(): boolean {
-    if (this.#waits || this.#leftOut === MOST_LEFT_OUT) this.#leftOut = 0;
-    else this.#leftOut++;
-    return this.#leftOut > 0;
+    if (this._waits || this._leftOut === MOST_LEFT_OUT) this._leftOut = 0;
+    else this._leftOut++;
+    return this._leftOut > 0;
   }
 
   /**
@@ -166,38 +166,38 @@ export class LinkWatch {
    * wait for the encoder until now.
    */
   received(atSeconds: number, bits: number, restBits: number, isFirst: boolean, chunks?: number): boolean {
-    const meter = this.#meter;
-    const sinceSeconds = bits > 0 || chunks! > 0 ? this.#waits?.received(atSeconds, bits, chunks) : undefined;
-    this.#isInChunks ||= chunks !== undefined;
+    const meter = this._meter;
+    const sinceSeconds = bits > 0 || chunks! > 0 ? this._waits?.received(atSeconds, bits, chunks) : undefined;
+    this._isInChunks ||= chunks !== undefined;
     if (sinceSeconds !== undefined) {
       // A lower bound counts only where it raises the estimate.
-      const isHigher = bits / (atSeconds - sinceSeconds) > this.#knownBps();
+      const isHigher = bits / (atSeconds - sinceSeconds) > this._knownBps();
       meter?.resumed(this, atSeconds, sinceSeconds, isHigher ? bits : 0);
     } else if (isFirst) {
       meter?.firstByte(this, atSeconds);
     } else if (bits > 0) {
-      const isInChunks = this.#waits !== undefined && this.#isInChunks;
+      const isInChunks = this._waits !== undefined && this._isInChunks;
       meter?.received(this, atSeconds, isInChunks ? bits : restBits);
     }
-    if (this.#isInChunks) this.#waitForEncoder(atSeconds);
+    if (this._isInChunks) this._waitForEncoder(atSeconds);
     return sinceSeconds !== undefined;
   }
 
   ended(atSeconds: number, outcome: string, { restBits, cameAtOnce }: { restBits: number; cameAtOnce: boolean }): void {
     // The player has abandoned the download after its first bits.
-    if (outcome === 'abandoned' && restBits > 0) this.#meter?.received(this, atSeconds, restBits);
-    this.#meter?.requestEnded(this, atSeconds, { cameAtOnce });
-    this.#waits?.ended(atSeconds, outcome === 'whole');
+    if (outcome === 'abandoned' && restBits > 0) this._meter?.received(this, atSeconds, restBits);
+    this._meter?.requestEnded(this, atSeconds, { cameAtOnce });
+    this._waits?.ended(atSeconds, outcome === 'whole');
   }
 
   /** Nothing more can arrive before the encoder has made the next chunk. */
   isWaiting(nowSeconds: number): boolean {
-    return this.#waits !== undefined && this.#waits.nextChunkAtSeconds > nowSeconds;
+    return this._waits !== undefined && this._waits.nextChunkAtSeconds > nowSeconds;
   }
 
   /** The times of the request as if its media had existed when it was sent. */
   withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(times: T, nowSeconds: number): T {
-    return this.#waits?.withoutWaits(times, nowSeconds) ?? times;
+    return this._waits?.withoutWaits(times, nowSeconds) ?? times;
   }
 
   /**
@@ -205,10 +205,10 @@ export class LinkWatch {
    * the link's throughput.
    */
   linkSeconds(downloadSeconds: number): number | undefined {
-    return this.#waits ? this.#waits.linkSeconds(downloadSeconds, this.#knownBps()) : downloadSeconds;
+    return this._waits ? this._waits.linkSeconds(downloadSeconds, this._knownBps()) : downloadSeconds;
   }
 
-  #waitForEncoder(atSeconds: number): void {
-    if (this.isWaiting(atSeconds)) this.#meter?.waits(this, atSeconds, this.#waits!.nextChunkAtSeconds);
+  private _waitForEncoder(atSeconds: number): void {
+    if (this.isWaiting(atSeconds)) this._meter?.waits(this, atSeconds, this._waits!.nextChunkAtSeconds);
   }
 }

@@ -53,122 +53,122 @@ interface RatePiece {
 }
 
 export class SubSecond {
-  readonly #logs = Float64Array.from(FIRST_LOGS);
-  #weight = FIRST_WEIGHT;
-  #products = FIRST_CORRELATION.value * FIRST_CORRELATION.weight;
-  #squares = FIRST_CORRELATION.weight;
-  #previousLog: number | undefined;
+  private readonly _logs = Float64Array.from(FIRST_LOGS);
+  private _weight = FIRST_WEIGHT;
+  private _products = FIRST_CORRELATION.value * FIRST_CORRELATION.weight;
+  private _squares = FIRST_CORRELATION.weight;
+  private _previousLog: number | undefined;
   /** Of the mean: bits and seconds, fading. */
-  #meanBits = 0;
-  #meanSeconds = 0;
-  #silentSeconds = 0;
+  private _meanBits = 0;
+  private _meanSeconds = 0;
+  private _silentSeconds = 0;
   /** Of the last seconds, for handovers. */
-  #pieces: RatePiece[] = [];
-  #lost = { logs: Math.log(FIRST_LOST.seconds) * FIRST_LOST.weight, epochs: FIRST_LOST.weight };
-  #control = { seconds: FIRST_CONTROL.seconds * FIRST_CONTROL.weight, epochs: FIRST_CONTROL.weight };
-  #collapses = { count: FIRST_COLLAPSES.share * FIRST_COLLAPSES.weight, epochs: FIRST_COLLAPSES.weight };
+  private _pieces: RatePiece[] = [];
+  private _lost = { logs: Math.log(FIRST_LOST.seconds) * FIRST_LOST.weight, epochs: FIRST_LOST.weight };
+  private _control = { seconds: FIRST_CONTROL.seconds * FIRST_CONTROL.weight, epochs: FIRST_CONTROL.weight };
+  private _collapses = { count: FIRST_COLLAPSES.share * FIRST_COLLAPSES.weight, epochs: FIRST_COLLAPSES.weight };
   /** The handover and the mid-epoch that were counted last. */
-  #countedHandover = Number.NEGATIVE_INFINITY;
-  #countedControl = Number.NEGATIVE_INFINITY;
+  private _countedHandover = Number.NEGATIVE_INFINITY;
+  private _countedControl = Number.NEGATIVE_INFINITY;
 
   /** `bits` arrived between two seconds of the session, in order. `handoverSeconds`: of any handover; NaN = unknown. */
   observe(startSeconds: number, endSeconds: number, bits: number, handoverSeconds: number): void {
     const seconds = endSeconds - startSeconds;
     const bps = bits / seconds;
-    const seenSeconds = this.#pieces[this.#pieces.length - 1]?.endSeconds ?? startSeconds;
+    const seenSeconds = this._pieces[this._pieces.length - 1]?.endSeconds ?? startSeconds;
     const standsFor = seconds + Math.min(MOST_UNSEEN_SECONDS, Math.max(0, startSeconds - seenSeconds));
     const sinceHandover = modulo(endSeconds - handoverSeconds);
     const isNear = modulo(sinceHandover + HANDOVER.beforeSeconds) < HANDOVER_SECONDS;
-    if (seconds >= LEAST_PIECE_SECONDS && this.#meanSeconds > FIRST_MEAN_SECONDS && this.#meanBits > 0 && !isNear) {
-      const ratio = (bps * this.#meanSeconds) / this.#meanBits;
-      this.#learn(Math.log(Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, ratio))), standsFor);
-    } else this.#previousLog = undefined;
+    if (seconds >= LEAST_PIECE_SECONDS && this._meanSeconds > FIRST_MEAN_SECONDS && this._meanBits > 0 && !isNear) {
+      const ratio = (bps * this._meanSeconds) / this._meanBits;
+      this._learn(Math.log(Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, ratio))), standsFor);
+    } else this._previousLog = undefined;
     const keep = Math.exp(-standsFor / MEAN_SECONDS);
-    this.#meanBits = this.#meanBits * keep + bps * standsFor;
-    this.#meanSeconds = this.#meanSeconds * keep + standsFor;
-    this.#silentSeconds = bits > 0 ? 0 : this.#silentSeconds + standsFor;
+    this._meanBits = this._meanBits * keep + bps * standsFor;
+    this._meanSeconds = this._meanSeconds * keep + standsFor;
+    this._silentSeconds = bits > 0 ? 0 : this._silentSeconds + standsFor;
     // An outage is no fluctuation; the mean begins anew after it.
-    if (this.#silentSeconds > MEAN_SECONDS) this.#meanBits = this.#meanSeconds = 0;
+    if (this._silentSeconds > MEAN_SECONDS) this._meanBits = this._meanSeconds = 0;
 
-    this.#pieces.push({ startSeconds, endSeconds, bps });
+    this._pieces.push({ startSeconds, endSeconds, bps });
     const oldest = endSeconds - HANDOVER_SECONDS - HANDOVER.meanSeconds;
-    while (this.#pieces[0]!.endSeconds < oldest) this.#pieces.shift();
-    if (!Number.isNaN(handoverSeconds)) this.#countHandover(endSeconds, sinceHandover);
+    while (this._pieces[0]!.endSeconds < oldest) this._pieces.shift();
+    if (!Number.isNaN(handoverSeconds)) this._countHandover(endSeconds, sinceHandover);
   }
 
   fluctuation(): Fluctuation {
-    const ratios = [...this.#logs].map(Math.exp);
+    const ratios = [...this._logs].map(Math.exp);
     const mean = ratios.reduce((sum, ratio, i) => sum + ratio * levelShare(LEVELS, i), 0);
-    const correlation = Math.min(0.95, Math.max(0, this.#products / this.#squares));
+    const correlation = Math.min(0.95, Math.max(0, this._products / this._squares));
     return { levels: LEVELS, ratios: ratios.map((ratio) => ratio / mean), correlation };
   }
 
   /** `uncertaintySeconds`: standard deviation of the handover's time. */
   dip(uncertaintySeconds: number): HandoverDip {
-    const middle = Math.exp(this.#lost.logs / this.#lost.epochs) / DEPTH;
+    const middle = Math.exp(this._lost.logs / this._lost.epochs) / DEPTH;
     return {
       timingSeconds: Math.hypot(TIMING_SECONDS, uncertaintySeconds),
       depth: DEPTH,
       levels: DURATIONS.levels,
       seconds: DURATIONS.ratios.map((ratio) => ratio * middle),
-      collapse: { probability: this.#collapses.count / this.#collapses.epochs, ...COLLAPSE },
+      collapse: { probability: this._collapses.count / this._collapses.epochs, ...COLLAPSE },
     };
   }
 
   /** Moves each quantile by the gradient of its pinball loss (Robbins and Monro, 1951), in steps of the spread. */
-  #learn(log: number, standsForSeconds: number): void {
+  private _learn(log: number, standsForSeconds: number): void {
     const weight = Math.min(MOST_WEIGHED_SECONDS, standsForSeconds) / 0.1;
-    this.#weight += weight;
-    const spread = Math.max(0.01, this.#logs[6]! - this.#logs[2]!);
-    const step = (spread * weight) / Math.sqrt(this.#weight);
+    this._weight += weight;
+    const spread = Math.max(0.01, this._logs[6]! - this._logs[2]!);
+    const step = (spread * weight) / Math.sqrt(this._weight);
     let least = Number.NEGATIVE_INFINITY;
     for (const [i, level] of LEVELS.entries()) {
       // Rare values move a low quantile too little otherwise.
       const speed = level < 0.1 ? 3 : 1;
-      const moved = this.#logs[i]! + step * speed * (log > this.#logs[i]! ? level : level - 1);
+      const moved = this._logs[i]! + step * speed * (log > this._logs[i]! ? level : level - 1);
       least = Math.max(least, moved);
-      this.#logs[i] = least;
+      this._logs[i] = least;
     }
-    if (this.#previousLog !== undefined) {
-      this.#products += log * this.#previousLog;
-      this.#squares += log ** 2;
+    if (this._previousLog !== undefined) {
+      this._products += log * this._previousLog;
+      this._squares += log ** 2;
     }
-    this.#previousLog = log;
+    this._previousLog = log;
   }
 
   /** Counts the last handover, and the last mid-epoch for comparison, when they are over. */
-  #countHandover(nowSeconds: number, sinceHandover: number): void {
+  private _countHandover(nowSeconds: number, sinceHandover: number): void {
     const isNew = (at: number, counted: number) =>
       nowSeconds > at + HANDOVER.afterSeconds && at > counted + EPOCH_SECONDS / 2;
     const control = nowSeconds - modulo(sinceHandover + EPOCH_SECONDS / 2);
-    if (isNew(control, this.#countedControl)) {
-      this.#countedControl = control;
-      const lost = this.#lostAt(control);
+    if (isNew(control, this._countedControl)) {
+      this._countedControl = control;
+      const lost = this._lostAt(control);
       if (lost !== undefined) {
-        this.#control.seconds += Math.min(LOST_LIMITS.most, lost);
-        this.#control.epochs++;
+        this._control.seconds += Math.min(LOST_LIMITS.most, lost);
+        this._control.epochs++;
       }
     }
     const handover = nowSeconds - sinceHandover;
-    if (!isNew(handover, this.#countedHandover)) return;
-    this.#countedHandover = handover;
-    const lost = this.#lostAt(handover);
+    if (!isNew(handover, this._countedHandover)) return;
+    this._countedHandover = handover;
+    const lost = this._lostAt(handover);
     if (lost === undefined) return;
-    const extra = lost - this.#control.seconds / this.#control.epochs;
-    this.#lost.logs += Math.log(Math.min(LOST_LIMITS.most, Math.max(LOST_LIMITS.least, extra)));
-    this.#lost.epochs++;
-    if (extra > LOST_LIMITS.most) this.#collapses.count++;
-    this.#collapses.epochs++;
+    const extra = lost - this._control.seconds / this._control.epochs;
+    this._lost.logs += Math.log(Math.min(LOST_LIMITS.most, Math.max(LOST_LIMITS.least, extra)));
+    this._lost.epochs++;
+    if (extra > LOST_LIMITS.most) this._collapses.count++;
+    this._collapses.epochs++;
   }
 
   /** Seconds of the mean capacity that were lost about a moment; undefined if the link was hardly in use. */
-  #lostAt(atSeconds: number): number | undefined {
+  private _lostAt(atSeconds: number): number | undefined {
     const from = atSeconds - HANDOVER.beforeSeconds;
     let bits = 0;
     let before = 0;
     let lost = 0;
     let seen = 0;
-    for (const { startSeconds, endSeconds, bps } of this.#pieces) {
+    for (const { startSeconds, endSeconds, bps } of this._pieces) {
       const seconds = endSeconds - startSeconds;
       if (endSeconds < from) {
         bits += bps * seconds;

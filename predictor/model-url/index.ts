@@ -41,30 +41,30 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
   override name = 'model';
   status: ModelForecaster['status'] = 'loading';
   /** Not thrown yet. */
-  #fault: unknown;
+  private _fault: unknown;
 
   constructor(
-    private readonly url: string,
+    private readonly _url: string,
     options: ModelSessionOptions,
   ) {
     super(options);
-    void this.#load();
+    void this._load();
   }
 
   override start(context: SessionContext): void {
-    if (this.status === 'failed') void this.#load();
+    if (this.status === 'failed') void this._load();
     super.start(context);
   }
 
   override latest(nowSeconds: number): Forecast | undefined {
-    const fault = this.#fault;
-    this.#fault = undefined;
+    const fault = this._fault;
+    this._fault = undefined;
     if (fault !== undefined) throw fault;
     return super.latest(nowSeconds);
   }
 
-  async #load(): Promise<void> {
-    const { url } = this;
+  private async _load(): Promise<void> {
+    const { _url: url } = this;
     this.status = 'loading';
     try {
       const response = await fetch(url);
@@ -76,7 +76,7 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
       this.name = `model:${(file as ModelFile).name}`;
       this.status = 'ready';
     } catch (error) {
-      this.#fault = new InputError(url, 'a model', error);
+      this._fault = new InputError(url, 'a model', error);
       this.status = 'failed';
     }
   }

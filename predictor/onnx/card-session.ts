@@ -13,21 +13,21 @@ const CROSSING_SLACK = 1e-4;
 
 export class CardSession extends ModelSession {
   card: ModelCard | undefined;
-  readonly #features = new Float64Array(FEATURES.length);
+  private readonly _features = new Float64Array(FEATURES.length);
   /** The indices of the model's features in `FEATURES`. */
-  #inputs: readonly number[] = [];
+  private _inputs: readonly number[] = [];
 
   useCard(card: ModelCard): void {
     const { input, output, rankCorrelation } = card;
     this.card = card;
-    this.#inputs = input.features.map(({ name }) => FEATURES.findIndex((feature) => feature.name === name));
+    this._inputs = input.features.map(({ name }) => FEATURES.findIndex((feature) => feature.name === name));
     this.useModel({ ...output, rankCorrelation });
   }
 
   /** The moment with its features in the model's order; undefined without observations. */
   inputsAt(nowSeconds: number): (ForecastMoment & { inputs: Float32Array }) | undefined {
-    const moment = this.moment(nowSeconds, this.#features);
-    return moment && { ...moment, inputs: Float32Array.from(this.#inputs, (at) => this.#features[at]!) };
+    const moment = this.moment(nowSeconds, this._features);
+    return moment && { ...moment, inputs: Float32Array.from(this._inputs, (at) => this._features[at]!) };
   }
 
   /** Makes the forecast of the model's outputs. Requires `useCard`. @throws {InputError} for numbers that are not quantiles */
@@ -57,25 +57,25 @@ export interface EvaluatedModel {
 /** The forecaster of an `EvaluatedModel`: its forecasts are of the moment of the call, or up to 0.2 s older. */
 export class EvaluatedForecaster extends CardSession implements Forecaster {
   readonly name = 'onnx';
-  readonly #model: EvaluatedModel;
-  #newest: QuantileForecast | undefined;
+  private readonly _model: EvaluatedModel;
+  private _newest: QuantileForecast | undefined;
 
   constructor(model: EvaluatedModel, options: ModelSessionOptions = {}) {
     super(options);
-    this.#model = model;
+    this._model = model;
     this.useCard(model.card);
   }
 
   override start(context: SessionContext): void {
-    this.#newest = undefined;
+    this._newest = undefined;
     super.start(context);
   }
 
   latest(nowSeconds: number): QuantileForecast | undefined {
-    const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NaN) / 1000;
-    if (age >= 0 && age < LIFETIME_SECONDS) return this.#newest;
+    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
+    if (age >= 0 && age < LIFETIME_SECONDS) return this._newest;
     const moment = this.inputsAt(nowSeconds);
-    if (moment !== undefined) this.#newest = this.forecastOf(moment, this.#model.evaluate(moment.inputs));
-    return moment && this.#newest;
+    if (moment !== undefined) this._newest = this.forecastOf(moment, this._model.evaluate(moment.inputs));
+    return moment && this._newest;
   }
 }

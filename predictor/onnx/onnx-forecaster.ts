@@ -39,25 +39,25 @@ const RESPONSE_TICKS = 25;
 export class WorkerForecaster extends CardSession implements OnnxForecaster {
   readonly name = 'onnx';
   status: OnnxForecaster['status'] = 'unloaded';
-  readonly #options: OnnxForecasterOptions;
-  #newest: QuantileForecast | undefined;
+  private readonly _workerOptions: OnnxForecasterOptions;
+  private _newest: QuantileForecast | undefined;
   /** An error that `latest` has not thrown yet. */
-  #fault: Error | undefined;
+  private _fault: Error | undefined;
   /** Gets one request at a time. */
-  #worker: Worker | undefined;
+  private _worker: Worker | undefined;
   /** Ticks until the timeout; undefined while no response is expected. */
-  #ticksLeft: number | undefined;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  private _ticksLeft: number | undefined;
+  private _timer: ReturnType<typeof setInterval> | undefined;
   /** A time of the session's clock, and the page's clock then. */
-  #anchor: { seconds: number; ms: number } | undefined;
+  private _anchor: { seconds: number; ms: number } | undefined;
   /** Undefined without a request of this session. */
-  #requested: ForecastMoment | undefined;
+  private _requested: ForecastMoment | undefined;
 
   /** @throws {InputError} for invalid options. */
   constructor(options: OnnxForecasterOptions) {
     checkOptions(options);
     super(options);
-    this.#options = options;
+    this._workerOptions = options;
     if (options.loadAtOnce ?? true) this.load();
   }
 
@@ -65,14 +65,14 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     if (this.status !== 'unloaded') return;
     this.status = 'loading';
     try {
-      const { workerUrl, ...urls } = urlsOf(this.#options);
+      const { workerUrl, ...urls } = urlsOf(this._workerOptions);
       const worker = new Worker(workerUrl, { type: 'module', name: 'leo-abr' });
-      this.#worker = worker;
-      this.#ticksLeft = LOADING_TICKS;
-      const fail = (message: string) => worker === this.#worker && this.#fail(new Error(message));
+      this._worker = worker;
+      this._ticksLeft = LOADING_TICKS;
+      const fail = (message: string) => worker === this._worker && this._fail(new Error(message));
       worker.addEventListener('message', ({ data }: { data: FromWorker }) => {
         try {
-          if (worker === this.#worker) this.#receive(data);
+          if (worker === this._worker) this._receive(data);
         } catch (error) {
           fail(`the Worker sent an invalid message: ${errorOf(error).message}`);
         }
@@ -83,109 +83,109 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
       });
       worker.addEventListener('messageerror', () => fail('the Worker sent an unreadable message'));
       worker.postMessage({ kind: 'load', ...urls } satisfies ToWorker);
-      this.#startTicking();
+      this._startTicking();
     } catch (error) {
-      this.#fail(errorOf(error));
+      this._fail(errorOf(error));
     }
   }
 
   close(): void {
     this.status = 'closed';
-    this.#fault = undefined;
-    this.#release();
+    this._fault = undefined;
+    this._release();
   }
 
   override start(context: SessionContext): void {
     // After a reported failure, maybe of the network, try again.
-    if (this.status === 'failed' && this.#fault === undefined) {
+    if (this.status === 'failed' && this._fault === undefined) {
       this.status = 'unloaded';
       this.load();
     }
-    this.#newest = undefined;
+    this._newest = undefined;
     super.start(context);
-    this.#anchor = undefined;
-    this.#requested = undefined;
+    this._anchor = undefined;
+    this._requested = undefined;
   }
 
   /** The newest forecast. Throws an error since the previous call once. */
   latest(nowSeconds: number): QuantileForecast | undefined {
-    const fault = this.#fault;
-    this.#fault = undefined;
+    const fault = this._fault;
+    this._fault = undefined;
     if (fault !== undefined) throw fault;
-    const newest = this.#newest;
-    this.#anchor = { seconds: nowSeconds, ms: performance.now() };
-    this.#request(nowSeconds);
-    this.#startTicking();
+    const newest = this._newest;
+    this._anchor = { seconds: nowSeconds, ms: performance.now() };
+    this._request(nowSeconds);
+    this._startTicking();
     return newest;
   }
 
-  #receive(message: FromWorker): void {
-    this.#ticksLeft = undefined;
-    if (message.kind === 'failed') this.#fail(new Error(message.message));
+  private _receive(message: FromWorker): void {
+    this._ticksLeft = undefined;
+    if (message.kind === 'failed') this._fail(new Error(message.message));
     else if (message.kind === 'ready') {
       this.useCard(message.card);
       this.status = 'ready';
-      this.#requestAtTick();
+      this._requestAtTick();
     } else {
-      const moment = this.#requested;
-      this.#requested = undefined;
-      if (moment !== undefined) this.#newest = this.forecastOf(moment, message.quantiles);
+      const moment = this._requested;
+      this._requested = undefined;
+      if (moment !== undefined) this._newest = this.forecastOf(moment, message.quantiles);
     }
   }
 
   /** Requests an evaluation, unless one is active or recent. */
-  #request(nowSeconds: number): void {
-    if (this.#worker === undefined) return;
-    const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
+  private _request(nowSeconds: number): void {
+    if (this._worker === undefined) return;
+    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return;
     // Also while the model loads, because the first call is the slowest.
     const moment = this.inputsAt(nowSeconds);
-    if (moment === undefined || this.#ticksLeft !== undefined) return;
-    this.#requested = moment;
-    this.#ticksLeft = RESPONSE_TICKS;
-    this.#worker.postMessage({ kind: 'evaluate', features: moment.inputs } satisfies ToWorker);
+    if (moment === undefined || this._ticksLeft !== undefined) return;
+    this._requested = moment;
+    this._ticksLeft = RESPONSE_TICKS;
+    this._worker.postMessage({ kind: 'evaluate', features: moment.inputs } satisfies ToWorker);
   }
 
-  #fail(error: Error): void {
+  private _fail(error: Error): void {
     this.status = 'failed';
-    this.#fault = new Error(`${this.#options.modelUrl}: ${error.message}`, { cause: error });
-    this.#release();
+    this._fault = new Error(`${this._workerOptions.modelUrl}: ${error.message}`, { cause: error });
+    this._release();
   }
 
-  #release(): void {
-    this.#worker?.terminate();
-    this.#worker = undefined;
-    this.#ticksLeft = undefined;
-    this.#stopTicking();
-    this.#requested = undefined;
-    this.#newest = undefined;
+  private _release(): void {
+    this._worker?.terminate();
+    this._worker = undefined;
+    this._ticksLeft = undefined;
+    this._stopTicking();
+    this._requested = undefined;
+    this._newest = undefined;
   }
 
-  #startTicking(): void {
-    if (this.#worker !== undefined) this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
+  private _startTicking(): void {
+    if (this._worker !== undefined) this._timer ??= setInterval(() => this._tick(), TICK_MS);
   }
 
-  #tick(): void {
-    if (this.#ticksLeft === undefined || this.#ticksLeft-- > 0) {
-      this.#requestAtTick();
+  private _tick(): void {
+    if (this._ticksLeft === undefined || this._ticksLeft-- > 0) {
+      this._requestAtTick();
       return;
     }
     const isReady = this.status === 'ready';
     const seconds = ((isReady ? RESPONSE_TICKS : LOADING_TICKS) * TICK_MS) / 1000;
-    this.#fail(new Error(`the Worker has not ${isReady ? 'answered' : 'loaded the model'} for ${seconds} s`));
+    this._fail(new Error(`the Worker has not ${isReady ? 'answered' : 'loaded the model'} for ${seconds} s`));
   }
 
   /** Requests forecasts between decisions (a full buffer), so that the next decision finds a recent one. */
-  #requestAtTick(): void {
-    const { seconds, ms } = this.#anchor ?? { seconds: Number.NaN, ms: Number.NEGATIVE_INFINITY };
+  private _requestAtTick(): void {
+    const { seconds, ms } = this._anchor ?? { seconds: Number.NaN, ms: Number.NEGATIVE_INFINITY };
     const passedSeconds = (performance.now() - ms) / 1000;
-    if (passedSeconds < REST_SECONDS) this.#request(seconds + passedSeconds);
-    else if (this.#ticksLeft === undefined) this.#stopTicking();
+    if (passedSeconds < REST_SECONDS) this._request(seconds + passedSeconds);
+    else if (this._ticksLeft === undefined) this._stopTicking();
   }
 
-  #stopTicking(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+  private _stopTicking(): void {
+    clearInterval(this._timer);
+    this._timer = undefined;
   }
 }
 

@@ -16,32 +16,32 @@ const OUTSIDE_FACTOR = 1.6;
 
 export class FirstComparison {
   /** The first forecast, and the downloading since. */
-  #compared: { forecast: QuantileForecast; seconds: number; bits: number } | undefined;
-  #agrees: boolean | undefined;
+  private _compared: { forecast: QuantileForecast; seconds: number; bits: number } | undefined;
+  private _agrees: boolean | undefined;
 
   /** Whether the first forecast agreed; from an earlier session until this one has its own. */
   get agrees(): boolean | undefined {
-    return this.#agrees;
+    return this._agrees;
   }
 
   /** Begins a session, which may be on another link if the service watched none of the earlier ones. */
   start(): void {
-    this.#agrees ||= undefined;
+    this._agrees ||= undefined;
     this.begin();
   }
 
   /** Compares the next forecast as the first one. */
   begin(): void {
-    this.#compared = undefined;
+    this._compared = undefined;
   }
 
   /** A forecast; only the first one counts. */
   meet(forecast: QuantileForecast): void {
-    this.#compared ??= { forecast, seconds: 0, bits: 0 };
+    this._compared ??= { forecast, seconds: 0, bits: 0 };
   }
 
   observe(seconds: number, bits: number): void {
-    const compared = this.#compared;
+    const compared = this._compared;
     if (compared === undefined || compared.seconds >= COMPARED_SECONDS) return;
     compared.seconds += seconds;
     compared.bits += bits;
@@ -52,6 +52,6 @@ export class FirstComparison {
       .filter((_, step) => step === 0 || stepEndsSeconds[step]! <= COMPARED_STEPS_SECONDS)
       .flatMap((row) => row.filter((_, i) => Math.abs(levels[i]! - 0.5) <= COMPARED_SHARE / 2 + ROUNDING));
     const isSlower = bps * OUTSIDE_FACTOR < Math.min(...soon);
-    this.#agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
+    this._agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
   }
 }

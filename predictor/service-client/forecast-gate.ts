@@ -28,56 +28,56 @@ export type Verdict = 'trusted' | 'not-yet' | 'contradicted' | 'distrusted';
 
 /** `experienceSeconds` of its methods: downloading that the service has observed. Default: enough. */
 export class ForecastGate {
-  readonly #trust = new ForecastTrust();
-  readonly #first = new FirstComparison();
-  #newest = new NewestBits();
+  private readonly _trust = new ForecastTrust();
+  private readonly _first = new FirstComparison();
+  private _newest = new NewestBits();
   /** Downloading of this session. */
-  #observedSeconds = 0;
+  private _observedSeconds = 0;
 
   /** What the session makes of the service. */
   verdict(experienceSeconds = EXPERIENCED_SECONDS): Verdict {
-    if (this.#first.agrees === false) return 'contradicted';
-    if (this.#first.agrees === undefined || experienceSeconds < this.#leastExperienceSeconds()) return 'not-yet';
-    return this.#trust.isTrusted ? 'trusted' : 'distrusted';
+    if (this._first.agrees === false) return 'contradicted';
+    if (this._first.agrees === undefined || experienceSeconds < this._leastExperienceSeconds()) return 'not-yet';
+    return this._trust.isTrusted ? 'trusted' : 'distrusted';
   }
 
   /** Begins a session: forgets the link, keeps the trust in the service. */
   start(): void {
-    this.#trust.start();
-    this.#first.start();
-    this.#newest = new NewestBits();
-    this.#observedSeconds = 0;
+    this._trust.start();
+    this._first.start();
+    this._newest = new NewestBits();
+    this._observedSeconds = 0;
   }
 
   /** Until now the session's rates were not those of the link, because others used it. */
   compareAnew(): void {
-    this.#first.begin();
+    this._first.begin();
   }
 
   /** `bits` arrived, on the session's clock, in order of time. */
   observe(startSeconds: number, endSeconds: number, bits: number): void {
     if (!(endSeconds > startSeconds && startSeconds >= 0 && bits >= 0 && endSeconds < 1e8)) return;
-    this.#trust.observe(startSeconds, endSeconds, bits);
-    this.#first.observe(endSeconds - startSeconds, bits);
-    this.#newest.observe(startSeconds, endSeconds, bits);
-    this.#observedSeconds += endSeconds - startSeconds;
+    this._trust.observe(startSeconds, endSeconds, bits);
+    this._first.observe(endSeconds - startSeconds, bits);
+    this._newest.observe(startSeconds, endSeconds, bits);
+    this._observedSeconds += endSeconds - startSeconds;
   }
 
   /** A new forecast, on the session's clock. */
   addForecast(forecast: QuantileForecast): void {
-    this.#first.meet(forecast);
-    this.#trust.addForecast(forecast);
+    this._first.meet(forecast);
+    this._trust.addForecast(forecast);
   }
 
   /** Whether to use a forecast. */
   admits(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): boolean {
-    this.#first.meet(forecast);
-    const isKnown = this.#first.agrees === true && experienceSeconds >= this.#leastExperienceSeconds();
-    return isKnown && !this.#newest.contradict(forecast, nowSeconds) && this.#trust.accepts(forecast);
+    this._first.meet(forecast);
+    const isKnown = this._first.agrees === true && experienceSeconds >= this._leastExperienceSeconds();
+    return isKnown && !this._newest.contradict(forecast, nowSeconds) && this._trust.accepts(forecast);
   }
 
   /** Half of the session's, because the older half has little effect. */
-  #leastExperienceSeconds(): number {
-    return Math.min(EXPERIENCED_SECONDS, this.#observedSeconds / 2);
+  private _leastExperienceSeconds(): number {
+    return Math.min(EXPERIENCED_SECONDS, this._observedSeconds / 2);
   }
 }

@@ -35,63 +35,63 @@ interface Judged extends PastForecast {
  * scores is not trusted until they are better.
  */
 export class ForecastTrust {
-  #past = this.#newPast();
-  #loss = 0;
-  #baselineLoss = 0;
-  #scored = 0;
-  #isTrusted = true;
+  private _past = this._newPast();
+  private _loss = 0;
+  private _baselineLoss = 0;
+  private _scored = 0;
+  private _isTrusted = true;
   /** When the newest bits arrived, and ln of the mean rate of the last seconds in use until then; NaN without one. */
-  #newestSeconds = 0;
-  #baseline = Number.NaN;
+  private _newestSeconds = 0;
+  private _baseline = Number.NaN;
 
   get isTrusted(): boolean {
-    return this.#isTrusted;
+    return this._isTrusted;
   }
 
   /** Begins a session: forgets the link, keeps the scores of the service. */
   start(): void {
-    this.#past = this.#newPast();
-    this.#newestSeconds = 0;
-    this.#baseline = Number.NaN;
+    this._past = this._newPast();
+    this._newestSeconds = 0;
+    this._baseline = Number.NaN;
   }
 
   /** Possible `bits` arrived, on the session's clock, in order of time. */
   observe(startSeconds: number, endSeconds: number, bits: number): void {
-    const { delivered } = this.#past;
+    const { delivered } = this._past;
     delivered.add(startSeconds, endSeconds, bits);
-    this.#newestSeconds = Math.max(this.#newestSeconds, endSeconds);
-    this.#past.score(this.#newestSeconds);
-    const from = Math.max(0, this.#newestSeconds - BASELINE_SECONDS);
-    const rateBps = delivered.rateBps(from, this.#newestSeconds, LEAST_USE_SECONDS / BASELINE_SECONDS);
-    if (!Number.isNaN(rateBps)) this.#baseline = logOf(rateBps);
+    this._newestSeconds = Math.max(this._newestSeconds, endSeconds);
+    this._past.score(this._newestSeconds);
+    const from = Math.max(0, this._newestSeconds - BASELINE_SECONDS);
+    const rateBps = delivered.rateBps(from, this._newestSeconds, LEAST_USE_SECONDS / BASELINE_SECONDS);
+    if (!Number.isNaN(rateBps)) this._baseline = logOf(rateBps);
   }
 
   /** A new forecast, on the session's clock. */
   addForecast(forecast: QuantileForecast): void {
-    if (Number.isNaN(this.#baseline)) return;
+    if (Number.isNaN(this._baseline)) return;
     const issuedSeconds = Math.max(forecast.issuedAtMs / 1000, 0);
     const { stepEndsSeconds } = forecast;
-    this.#past.add({ issuedSeconds, stepEndsSeconds, forecast, baseline: this.#baseline });
+    this._past.add({ issuedSeconds, stepEndsSeconds, forecast, baseline: this._baseline });
   }
 
   /** Whether to use a forecast. */
   accepts({ quantilesBps }: QuantileForecast): boolean {
-    if (!this.#isTrusted) return false;
+    if (!this._isTrusted) return false;
     const row = quantilesBps[0]!;
-    const difference = Math.abs(logOf(row[row.length >> 1]!) - this.#baseline);
+    const difference = Math.abs(logOf(row[row.length >> 1]!) - this._baseline);
     return Number.isNaN(difference) || difference <= Math.log(ABSURD_RATIO);
   }
 
-  #newPast(): PastForecasts<Judged> {
+  private _newPast(): PastForecasts<Judged> {
     return pastForecasts({
       memorySeconds: HORIZON_SECONDS + BASELINE_SECONDS + 2,
       horizonSeconds: HORIZON_SECONDS,
       leastUse: (stepSeconds) => LEAST_USE_SECONDS / stepSeconds,
-      onStep: (judged, step, rateBps) => this.#scoreStep(judged, step, logOf(rateBps)),
+      onStep: (judged, step, rateBps) => this._scoreStep(judged, step, logOf(rateBps)),
     });
   }
 
-  #scoreStep({ forecast, baseline }: Judged, step: number, truth: number): void {
+  private _scoreStep({ forecast, baseline }: Judged, step: number, truth: number): void {
     const { levels, quantilesBps } = forecast;
     let loss = 0;
     let baselineLoss = 0;
@@ -99,12 +99,12 @@ export class ForecastTrust {
       loss += pinballLoss(level, truth - logOf(quantilesBps[step]![i]!));
       baselineLoss += pinballLoss(level, truth - (baseline + BASELINE_SPREAD * normalQuantile(level)));
     });
-    this.#loss = this.#loss * FADE + loss / levels.length;
-    this.#baselineLoss = this.#baselineLoss * FADE + baselineLoss / levels.length;
-    this.#scored = this.#scored * FADE + 1;
-    if (this.#scored < LEAST_SCORED) return;
-    if (this.#loss > DROP_RATIO * this.#baselineLoss + DROP_MARGIN * this.#scored) this.#isTrusted = false;
-    else if (this.#loss < TRUST_RATIO * this.#baselineLoss) this.#isTrusted = true;
+    this._loss = this._loss * FADE + loss / levels.length;
+    this._baselineLoss = this._baselineLoss * FADE + baselineLoss / levels.length;
+    this._scored = this._scored * FADE + 1;
+    if (this._scored < LEAST_SCORED) return;
+    if (this._loss > DROP_RATIO * this._baselineLoss + DROP_MARGIN * this._scored) this._isTrusted = false;
+    else if (this._loss < TRUST_RATIO * this._baselineLoss) this._isTrusted = true;
   }
 }
 

@@ -12,18 +12,18 @@ export const ROUNDING = 1e-9;
 
 export class NewestBits {
   /** Pieces of throughput, in order of time: the last `RECENT_SECONDS`. */
-  #pieces: { startSeconds: number; endSeconds: number; bits: number }[] = [];
-  #seconds = 0;
+  private _pieces: { startSeconds: number; endSeconds: number; bits: number }[] = [];
+  private _seconds = 0;
 
   observe(startSeconds: number, endSeconds: number, bits: number): void {
-    this.#pieces.push({ startSeconds, endSeconds, bits });
-    this.#seconds += endSeconds - startSeconds;
+    this._pieces.push({ startSeconds, endSeconds, bits });
+    this._seconds += endSeconds - startSeconds;
     for (;;) {
-      const [oldest] = this.#pieces;
-      const laterSeconds = this.#seconds - (oldest!.endSeconds - oldest!.startSeconds);
+      const [oldest] = this._pieces;
+      const laterSeconds = this._seconds - (oldest!.endSeconds - oldest!.startSeconds);
       if (laterSeconds < RECENT_SECONDS) return;
-      this.#seconds = laterSeconds;
-      this.#pieces.shift();
+      this._seconds = laterSeconds;
+      this._pieces.shift();
     }
   }
 
@@ -31,7 +31,7 @@ export class NewestBits {
   contradict(forecast: QuantileForecast, nowSeconds: number): boolean {
     let bits = 0;
     let seconds = 0;
-    for (const { startSeconds, endSeconds, bits: ofPiece } of this.#pieces) {
+    for (const { startSeconds, endSeconds, bits: ofPiece } of this._pieces) {
       const part = endSeconds - Math.max(startSeconds, forecast.issuedAtMs / 1000);
       if (part <= 0) continue;
       bits += (ofPiece * part) / (endSeconds - startSeconds);

@@ -12,10 +12,10 @@ interface ClockSample {
 }
 
 export class ServerClock {
-  #best: ClockSample | undefined;
+  private _best: ClockSample | undefined;
 
   get isKnown(): boolean {
-    return this.#best !== undefined;
+    return this._best !== undefined;
   }
 
   /** A request left at `sentMs` and its response arrived at `receivedMs`, on the page's clock. */
@@ -23,27 +23,27 @@ export class ServerClock {
     const halfTripMs = (receivedMs - sentMs) / 2;
     if (!Number.isFinite(serverUtcMs) || !(halfTripMs >= 0)) return;
     const offsetMs = serverUtcMs - (sentMs + halfTripMs);
-    const best = this.#best;
+    const best = this._best;
     if (best !== undefined) {
       const agedMs = best.halfTripMs + (receivedMs - best.atMs) * DRIFT_SHARE;
       const hasLeapt = Math.abs(offsetMs - best.offsetMs) > agedMs + halfTripMs + LEAP_MS;
       if (!hasLeapt && halfTripMs >= agedMs) return;
     }
-    this.#best = { offsetMs, halfTripMs, atMs: receivedMs };
+    this._best = { offsetMs, halfTripMs, atMs: receivedMs };
   }
 
   /** UTC of the service at a time of the page's clock; NaN while unknown. */
   utcMsAt(pageMs: number): number {
-    return pageMs + (this.#best?.offsetMs ?? Number.NaN);
+    return pageMs + (this._best?.offsetMs ?? Number.NaN);
   }
 
   /** How far `utcMsAt` may be off; NaN while it is not known. */
   uncertaintySecondsAt(pageMs: number): number {
-    const { halfTripMs, atMs } = this.#best ?? { halfTripMs: Number.NaN, atMs: Number.NaN };
+    const { halfTripMs, atMs } = this._best ?? { halfTripMs: Number.NaN, atMs: Number.NaN };
     return (halfTripMs + Math.abs(pageMs - atMs) * DRIFT_SHARE) / 1000;
   }
 
   pageMsAt(utcMs: number): number {
-    return utcMs - (this.#best?.offsetMs ?? Number.NaN);
+    return utcMs - (this._best?.offsetMs ?? Number.NaN);
   }
 }

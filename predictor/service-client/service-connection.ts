@@ -48,67 +48,67 @@ export class ServiceConnection {
   state: ConnectionState = 'off';
   /** The reason for `waiting` or `refused`. */
   detail: string | undefined;
-  readonly #options: ConnectionOptions;
-  #abort = new AbortController();
+  private readonly _options: ConnectionOptions;
+  private _abort = new AbortController();
   /** Ends the present pause. */
-  #wake = () => {};
-  #isResting = false;
-  #reportedMs = Number.NEGATIVE_INFINITY;
-  #isReportDue = false;
+  private _wake = () => {};
+  private _isResting = false;
+  private _reportedMs = Number.NEGATIVE_INFINITY;
+  private _isReportDue = false;
 
   constructor(options: ConnectionOptions) {
-    this.#options = options;
+    this._options = options;
   }
 
   open(): void {
     if (this.state !== 'off') return;
-    this.#abort = new AbortController();
-    this.#enter('connecting');
-    void this.#run(this.#abort.signal);
+    this._abort = new AbortController();
+    this._enter('connecting');
+    void this._run(this._abort.signal);
   }
 
   close(): void {
-    this.#abort.abort();
-    this.#wake();
-    this.#enter('off');
+    this._abort.abort();
+    this._wake();
+    this._enter('off');
   }
 
   /** The player begins or stops to download: the service need not wait for its next regular report. */
   hurry(): void {
-    this.#isReportDue = true;
-    if (this.#isResting) this.#wake();
+    this._isReportDue = true;
+    if (this._isResting) this._wake();
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  private async _run(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       let pauseMs: number;
       try {
-        const isReported = await this.#report(signal);
-        if (isReported) await this.#pause(FORECAST_DELAY_MS);
+        const isReported = await this._report(signal);
+        if (isReported) await this._pause(FORECAST_DELAY_MS);
         if (signal.aborted) return;
-        const reply = await this.#request(signal, 'GET', '/v1/forecast');
+        const reply = await this._request(signal, 'GET', '/v1/forecast');
         if (signal.aborted) return;
-        this.#options.onForecast(reply);
+        this._options.onForecast(reply);
         failures = 0;
-        this.#enter('connected');
+        this._enter('connected');
         pauseMs = isReported ? PERIOD_MS - FORECAST_DELAY_MS : IDLE_PERIOD_MS;
       } catch (error) {
         if (signal.aborted) return;
         const isRefused = error instanceof Refused;
-        this.#enter(isRefused ? 'refused' : 'waiting', (error as Error).message);
-        pauseMs = isRefused ? RARE_RETRY_MS : this.#backoffMs(++failures);
+        this._enter(isRefused ? 'refused' : 'waiting', (error as Error).message);
+        pauseMs = isRefused ? RARE_RETRY_MS : this._backoffMs(++failures);
       }
-      this.#isResting = failures === 0;
-      if (!(this.#isResting && this.#isReportDue)) await this.#pause(pauseMs);
-      this.#isResting = false;
+      this._isResting = failures === 0;
+      if (!(this._isResting && this._isReportDue)) await this._pause(pauseMs);
+      this._isResting = false;
     }
   }
 
   /** Resolves after `ms`, or when the connection is closed. */
-  #pause(ms: number): Promise<void> {
+  private _pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
+      this._wake = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -116,27 +116,27 @@ export class ServiceConnection {
   }
 
   /** False without reports. None before the first forecast, which the session compares with its own. */
-  async #report(signal: AbortSignal): Promise<boolean> {
-    const { report, onShare } = this.#options;
-    const soonMs = this.#reportedMs + SOON_MS - performance.now();
-    if (soonMs > 0) await this.#pause(soonMs);
+  private async _report(signal: AbortSignal): Promise<boolean> {
+    const { report, onShare } = this._options;
+    const soonMs = this._reportedMs + SOON_MS - performance.now();
+    if (soonMs > 0) await this._pause(soonMs);
     if (signal.aborted) return false;
     const body = report();
     // `report` may have closed the connection.
     if (signal.aborted || !this.clock.isKnown) return false;
-    const isOverdue = this.#isReportDue || performance.now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS;
+    const isOverdue = this._isReportDue || performance.now() - this._reportedMs >= LONGEST_REPORT_PAUSE_MS;
     if (!isOverdue && body.observations.length === 0) return false;
-    this.#isReportDue = false;
-    this.#reportedMs = performance.now();
-    const reply = (await this.#request(signal, 'POST', '/v1/observations', body)) as { share?: unknown } | null;
+    this._isReportDue = false;
+    this._reportedMs = performance.now();
+    const reply = (await this._request(signal, 'POST', '/v1/observations', body)) as { share?: unknown } | null;
     const share = reply?.share;
     if (isFrom(share, 0, 1) && share > 0) onShare(share);
     return true;
   }
 
   /** The reply, whose time and version are taken. @throws {Error} for a response without success */
-  async #request(signal: AbortSignal, method: string, path: string, body?: object): Promise<unknown> {
-    const { url, token } = this.#options;
+  private async _request(signal: AbortSignal, method: string, path: string, body?: object): Promise<unknown> {
+    const { url, token } = this._options;
     const limit = new AbortController();
     const abort = () => limit.abort();
     signal.addEventListener('abort', abort);
@@ -155,7 +155,7 @@ export class ServiceConnection {
       const receivedMs = performance.now();
       // A refusal because of the version states the service's.
       const reply = ok || status === 400 ? await response.json() : undefined;
-      this.#meet(reply, sentMs, receivedMs);
+      this._meet(reply, sentMs, receivedMs);
       if (!ok) throw new (REFUSALS.includes(status) ? Refused : Error)(`expected success, got status ${status}`);
       return reply;
     } finally {
@@ -165,24 +165,24 @@ export class ServiceConnection {
   }
 
   /** Takes time and version of a reply. @throws {Refused} if there is no common version */
-  #meet(reply: unknown, sentMs: number, receivedMs: number): void {
+  private _meet(reply: unknown, sentMs: number, receivedMs: number): void {
     const { serverUtcMs, protocol } = (reply ?? {}) as { serverUtcMs?: unknown; protocol?: ProtocolRange };
     const fault = reply === undefined ? undefined : disagreement(PROTOCOL, protocol);
     if (fault !== undefined) {
-      this.#options.onFault(fault);
+      this._options.onFault(fault);
       throw new Refused(fault);
     }
     if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, receivedMs, serverUtcMs);
   }
 
-  #enter(state: ConnectionState, detail?: string): void {
+  private _enter(state: ConnectionState, detail?: string): void {
     if (state === this.state) return;
     this.state = state;
     this.detail = detail;
   }
 
   /** Doubles with each failure; random in the upper half, so that clients do not retry at the same time. */
-  #backoffMs(failures: number): number {
+  private _backoffMs(failures: number): number {
     const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, failures));
     return ms * (0.5 + 0.5 * Math.random());
   }

@@ -62,176 +62,176 @@ export function createServiceForecaster(url: string, options: ServiceForecasterO
 
 class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
-  readonly #url: string;
-  readonly #connection: ServiceConnection;
-  readonly #gate = new ForecastGate();
-  readonly #staleSeconds: number;
-  readonly #waiting = new WaitingObservations();
-  #isDownloading = false;
-  #quietTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly _url: string;
+  private readonly _connection: ServiceConnection;
+  private readonly _gate = new ForecastGate();
+  private readonly _staleSeconds: number;
+  private readonly _waiting = new WaitingObservations();
+  private _isDownloading = false;
+  private _quietTimer: ReturnType<typeof setTimeout> | undefined;
   /** The page's clock at second 0 of the session; undefined before the first call of `latest`. */
-  #startMs: number | undefined;
+  private _startMs: number | undefined;
   /** UTC of the session's time source at its second 0. */
-  #sessionUtcMs: number | undefined;
-  #share = 1;
-  #usedMs = Number.NEGATIVE_INFINITY;
+  private _sessionUtcMs: number | undefined;
+  private _share = 1;
+  private _usedMs = Number.NEGATIVE_INFINITY;
   /** In UTC of the service. */
-  #newest: QuantileForecast | undefined;
+  private _newest: QuantileForecast | undefined;
   /** Downloading that the service has observed; undefined if it does not report that. */
-  #experienceSeconds: number | undefined;
+  private _experienceSeconds: number | undefined;
   /** On the session's clock, cached per forecast and clock. */
-  #converted: { of: QuantileForecast; startMs: number; forecast: QuantileForecast } | undefined;
+  private _converted: { of: QuantileForecast; startMs: number; forecast: QuantileForecast } | undefined;
   /** Until the next session: closed, or forbidden by the browser. */
-  #isClosed = false;
-  #fault: string | undefined;
+  private _isClosed = false;
+  private _fault: string | undefined;
 
   constructor(url: string, options: unknown) {
     const { staleSeconds = STALE_SECONDS, token = '', ...others } = requireObject(options, 'options');
     for (const name of Object.keys(others)) check(false, `options.${name}`, 'token or staleSeconds', others[name]);
     check(typeof token === 'string', 'options.token', 'a string', token);
     check(isPositive(staleSeconds), 'options.staleSeconds', 'a finite number > 0', staleSeconds);
-    this.#staleSeconds = staleSeconds;
-    this.#url = url;
+    this._staleSeconds = staleSeconds;
+    this._url = url;
     const player = `page-${Math.random().toString(36).slice(2)}`;
-    this.#connection = new ServiceConnection({
+    this._connection = new ServiceConnection({
       ...{ url: url.replace(/\/$/, ''), token },
-      onForecast: (reply) => this.#receive(reply),
-      report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
+      onForecast: (reply) => this._receive(reply),
+      report: () => ({ player, observations: this._report(), isDownloading: this._isDownloading }),
       onShare: (share) => {
-        this.#share = share;
-        if (share < 1) this.#gate.compareAnew();
+        this._share = share;
+        if (share < 1) this._gate.compareAnew();
       },
       onFault: (message) => {
-        this.#fault = `${url}: ${message}`;
+        this._fault = `${url}: ${message}`;
       },
     });
   }
 
   get state(): ServiceForecasterState {
-    const { clock, state, detail } = this.#connection;
-    const newest = this.#newest;
+    const { clock, state, detail } = this._connection;
+    const newest = this._newest;
     return {
       connection: state,
-      verdict: this.#gate.verdict(this.#experienceSeconds),
-      share: this.#share,
+      verdict: this._gate.verdict(this._experienceSeconds),
+      share: this._share,
       ...(detail !== undefined && { detail }),
       ...(newest && { ageSeconds: (clock.utcMsAt(performance.now()) - newest.issuedAtMs) / 1000 }),
     };
   }
 
   start(context: SessionContext): void {
-    this.#gate.start();
-    this.#waiting.clear();
-    this.#startMs = undefined;
-    this.#sessionUtcMs = context.utcMsAtStart;
-    this.#isClosed = needsTls(this.#url, globalThis.location?.href);
-    if (this.#isClosed) {
+    this._gate.start();
+    this._waiting.clear();
+    this._startMs = undefined;
+    this._sessionUtcMs = context.utcMsAtStart;
+    this._isClosed = needsTls(this._url, globalThis.location?.href);
+    if (this._isClosed) {
       throw new Error(
-        `${this.#url}: a page from https may not use http to another machine; expected https (leo-abr serve --tls-cert) or ` +
+        `${this._url}: a page from https may not use http to another machine; expected https (leo-abr serve --tls-cert) or ` +
           'http://127.0.0.1',
       );
     }
-    this.#use();
+    this._use();
   }
 
   observe(observation: Observation): void {
     if (observation.kind === 'throughput') {
-      this.#gate.observe(observation.startSeconds, observation.endSeconds, observation.bits);
+      this._gate.observe(observation.startSeconds, observation.endSeconds, observation.bits);
     }
-    this.#waiting.add(observation);
+    this._waiting.add(observation);
     // An idle time ends with a request.
-    this.#setDownloading(true);
-    clearTimeout(this.#quietTimer);
-    this.#quietTimer = setTimeout(() => this.#setDownloading(false), QUIET_MS);
+    this._setDownloading(true);
+    clearTimeout(this._quietTimer);
+    this._quietTimer = setTimeout(() => this._setDownloading(false), QUIET_MS);
   }
 
   tellTime(atSeconds: number, utcMs: number): void {
-    if (Number.isFinite(atSeconds + utcMs)) this.#sessionUtcMs = utcMs - atSeconds * 1000;
+    if (Number.isFinite(atSeconds + utcMs)) this._sessionUtcMs = utcMs - atSeconds * 1000;
   }
 
   latest(nowSeconds: number): QuantileForecast | undefined {
-    this.#startMs = performance.now() - nowSeconds * 1000;
-    this.#use();
-    const fault = this.#fault;
-    this.#fault = undefined;
+    this._startMs = performance.now() - nowSeconds * 1000;
+    this._use();
+    const fault = this._fault;
+    this._fault = undefined;
     if (fault !== undefined) throw new Error(fault);
-    const forecast = this.#ofLink();
-    if (forecast === undefined || ageSecondsOf(forecast, nowSeconds) >= this.#staleSeconds) return undefined;
-    return this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
+    const forecast = this._ofLink();
+    if (forecast === undefined || ageSecondsOf(forecast, nowSeconds) >= this._staleSeconds) return undefined;
+    return this._gate.admits(forecast, nowSeconds, this._experienceSeconds) ? forecast : undefined;
   }
 
   reconnect(): void {
-    this.#connection.close();
+    this._connection.close();
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#connection.close();
+    this._isClosed = true;
+    this._connection.close();
   }
 
-  #setDownloading(isDownloading: boolean): void {
-    if (this.#isDownloading !== isDownloading) this.#connection.hurry();
-    this.#isDownloading = isDownloading;
+  private _setDownloading(isDownloading: boolean): void {
+    if (this._isDownloading !== isDownloading) this._connection.hurry();
+    this._isDownloading = isDownloading;
   }
 
   /** Keeps the connection open, or opens it. */
-  #use(): void {
-    this.#usedMs = performance.now();
-    if (!this.#isClosed) this.#connection.open();
+  private _use(): void {
+    this._usedMs = performance.now();
+    if (!this._isClosed) this._connection.open();
   }
 
-  #receive(reply: unknown): void {
+  private _receive(reply: unknown): void {
     const { forecast, observedSeconds } = (reply ?? {}) as { forecast?: unknown; observedSeconds?: unknown };
     if (forecast === null || forecast === undefined) return;
     try {
       const valid = validForecast(forecast);
       check(valid.kind !== 'path', 'kind', 'quantiles', valid.kind);
-      this.#newest = valid;
+      this._newest = valid;
     } catch (error) {
-      this.#fault = `${this.#url}: ${(error as InputError).message}`;
+      this._fault = `${this._url}: ${(error as InputError).message}`;
       return;
     }
-    this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
-    const converted = this.#ofLink();
-    if (converted !== undefined) this.#gate.addForecast(converted);
+    this._experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
+    const converted = this._ofLink();
+    if (converted !== undefined) this._gate.addForecast(converted);
   }
 
-  #sessionSeconds(): number {
-    return (performance.now() - (this.#startMs ?? Number.NaN)) / 1000;
+  private _sessionSeconds(): number {
+    return (performance.now() - (this._startMs ?? Number.NaN)) / 1000;
   }
 
   /**
    * The newest forecast on the session's clock; undefined while others use the link, because this player's part of the
    * capacity is not forecast (docs/findings.md).
    */
-  #ofLink(): QuantileForecast | undefined {
-    if (this.#share < 1) return undefined;
-    const of = this.#newest;
-    const startMs = this.#startMs;
-    const { clock } = this.#connection;
+  private _ofLink(): QuantileForecast | undefined {
+    if (this._share < 1) return undefined;
+    const of = this._newest;
+    const startMs = this._startMs;
+    const { clock } = this._connection;
     if (of === undefined || startMs === undefined || !clock.isKnown) return undefined;
-    const known = this.#converted;
+    const known = this._converted;
     // Readings of the session's clock differ by a fraction of a ms.
     if (known?.of === of && Math.abs(known.startMs - startMs) < 1) return known.forecast;
     const issuedAtMs = clock.pageMsAt(of.issuedAtMs) - startMs;
     // In UTC of the session's own time source, as for other forecasters.
-    const leadMs = (this.#sessionUtcMs ?? Number.NaN) - startMs;
+    const leadMs = (this._sessionUtcMs ?? Number.NaN) - startMs;
     const handovers = of.handovers.map((handover) => ({ ...handover, atMs: leadMs + clock.pageMsAt(handover.atMs) }));
     const forecast = { ...of, issuedAtMs, handovers: Number.isNaN(leadMs) ? [] : handovers };
-    this.#converted = { of, startMs, forecast };
+    this._converted = { of, startMs, forecast };
     return forecast;
   }
 
   /** The observations to report, in UTC of the service. Closes an unused connection. */
-  #report(): object[] {
-    if (performance.now() - this.#usedMs > UNUSED_MS) {
-      this.#connection.close();
+  private _report(): object[] {
+    if (performance.now() - this._usedMs > UNUSED_MS) {
+      this._connection.close();
       return [];
     }
-    const { clock } = this.#connection;
-    const startMs = this.#startMs;
+    const { clock } = this._connection;
+    const startMs = this._startMs;
     if (startMs === undefined || !clock.isKnown) return [];
-    return this.#waiting.take(this.#sessionSeconds(), (seconds) => clock.utcMsAt(startMs + seconds * 1000));
+    return this._waiting.take(this._sessionSeconds(), (seconds) => clock.utcMsAt(startMs + seconds * 1000));
   }
 }
 

@@ -7,22 +7,22 @@ const MOST_WAITING = 50;
 const OLDEST_SECONDS = 8;
 
 export class WaitingObservations {
-  #waiting: Observation[] = [];
+  private _waiting: Observation[] = [];
 
   add(observation: Observation): void {
-    this.#waiting.push(observation);
-    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+    this._waiting.push(observation);
+    if (this._waiting.length > MOST_WAITING) this._waiting.shift();
   }
 
   clear(): void {
-    this.#waiting = [];
+    this._waiting = [];
   }
 
   /** Those to report now, in the service's form; the others are forgotten. `utcMs`: UTC of the service at a second. */
   take(nowSeconds: number, utcMs: (seconds: number) => number): object[] {
     const oldest = nowSeconds - OLDEST_SECONDS;
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = this._waiting;
+    this._waiting = [];
     return waiting.flatMap((observation): object[] => {
       if (observation.kind === 'request-latency') {
         const { kind, atSeconds, latencySeconds } = observation;

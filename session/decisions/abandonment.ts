@@ -17,14 +17,14 @@ interface AbandonmentParts {
 }
 
 export class Abandonment implements Ticking {
-  constructor(private readonly parts: AbandonmentParts) {}
+  constructor(private readonly _parts: AbandonmentParts) {}
 
   isNeeded(): boolean {
-    return this.parts.session.record.active !== undefined;
+    return this._parts.session.record.active !== undefined;
   }
 
   tick(atSeconds: number): void {
-    const { port, session, forecasting, decisions } = this.parts;
+    const { port, session, forecasting, decisions } = this._parts;
     if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
     if (download === undefined || atSeconds < (download.keptUntilSeconds ?? 0)) return;

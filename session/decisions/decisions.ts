@@ -18,13 +18,13 @@ interface DecisionParts {
 }
 
 export class Decisions {
-  constructor(private readonly parts: DecisionParts) {}
+  constructor(private readonly _parts: DecisionParts) {}
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
   decide(): Choice | undefined {
-    const { port, session, clock, forecasting, events } = this.parts;
+    const { port, session, clock, forecasting, events } = this._parts;
     forecasting?.start(clock);
-    if (!session.record.isBlind) return this.#ask();
+    if (!session.record.isBlind) return this._ask();
     events.fault('nothing-measured', `no download could be measured: ${port.name} decides`);
     return undefined;
   }
@@ -33,17 +33,17 @@ export class Decisions {
    * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
    */
   reconsider(nowSeconds: number): Choice | undefined {
-    const { record } = this.parts.session;
+    const { record } = this._parts.session;
     const { active } = record;
-    const { reconsider, settleSeconds = 0 } = this.parts.planner.controller;
+    const { reconsider, settleSeconds = 0 } = this._parts.planner.controller;
     if (!active || !reconsider) return undefined;
     const { keptUntilSeconds = active.requestedAtSeconds + settleSeconds } = active;
-    return nowSeconds < keptUntilSeconds ? undefined : this.#ask(record.inFlight(nowSeconds));
+    return nowSeconds < keptUntilSeconds ? undefined : this._ask(record.inFlight(nowSeconds));
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
-  #ask(inFlight?: InFlight): Choice | undefined {
-    const { port, session, planner, events } = this.parts;
+  private _ask(inFlight?: InFlight): Choice | undefined {
+    const { port, session, planner, events } = this._parts;
     const { choice, active, number, live } = session.record;
     const situation = planner.situation();
     if (situation === undefined) return undefined;

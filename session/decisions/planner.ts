@@ -39,40 +39,40 @@ interface PlannerParts {
 }
 
 export class Planner {
-  #controller: Controller;
-  #kept: Moment | undefined;
+  private _controller: Controller;
+  private _kept: Moment | undefined;
 
-  constructor(private readonly parts: PlannerParts) {
-    this.#controller = parts.options.newController();
+  constructor(private readonly _parts: PlannerParts) {
+    this._controller = _parts.options.newController();
   }
 
   get controller(): Controller {
-    return this.#controller;
+    return this._controller;
   }
 
   /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
   renew(): void {
-    const { session, options } = this.parts;
-    this.#controller = options.newController();
+    const { session, options } = this._parts;
+    this._controller = options.newController();
     session.forgetChoice();
   }
 
   /** What the player shows now. */
   situation(): Situation | undefined {
-    const { port, session, clock } = this.parts;
+    const { port, session, clock } = this._parts;
     const situation = port.situation(!clock.isRunning);
     return situation && session.record.live.atEdge(situation);
   }
 
   /** A download was reconsidered and kept: at the same tick, the rate of a live stream is set on the same input. */
   keep(moment: Moment): void {
-    this.#kept = moment;
+    this._kept = moment;
   }
 
   /** What was kept since the last call, if anything. */
   takeKept(): Moment | undefined {
-    const kept = this.#kept;
-    this.#kept = undefined;
+    const kept = this._kept;
+    this._kept = undefined;
     return kept;
   }
 
@@ -81,7 +81,7 @@ export class Planner {
    * forecast, and that playback has begun. `inFlight`: the download to reconsider; undefined for the next segment.
    */
   takeInput(situation: Situation, inFlight: InFlight | undefined): Input {
-    const { session, clock, forecasting, sizes, qualities, options } = this.parts;
+    const { session, clock, forecasting, sizes, qualities, options } = this._parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const { record } = session;
     const state = playerState({ situation, inFlight, record, clocks: clock.read(), sizes, qualities, options });

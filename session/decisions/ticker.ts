@@ -19,41 +19,41 @@ export interface Ticking {
 }
 
 export class Ticker {
-  #stopTimer: (() => void) | undefined;
-  #tickedSeconds = 0;
+  private _stopTimer: (() => void) | undefined;
+  private _tickedSeconds = 0;
 
   constructor(
-    private readonly host: Pick<Host, 'every' | 'soon'>,
-    private readonly run: { clock: Pick<SessionClock, 'nowSeconds'>; guard: Guard; parts: readonly Ticking[] },
+    private readonly _host: Pick<Host, 'every' | 'soon'>,
+    private readonly _run: { clock: Pick<SessionClock, 'nowSeconds'>; guard: Guard; parts: readonly Ticking[] },
   ) {}
 
   /** A download has begun or ended. */
   update(): void {
-    const { clock, parts } = this.run;
+    const { clock, parts } = this._run;
     if (!parts.some((part) => part.isNeeded())) this.stop();
-    else if (this.#stopTimer === undefined) {
-      this.#tickedSeconds = clock.nowSeconds();
-      this.#stopTimer = this.host.every(1000 * PACE_PERIOD_SECONDS, this.#tick);
+    else if (this._stopTimer === undefined) {
+      this._tickedSeconds = clock.nowSeconds();
+      this._stopTimer = this._host.every(1000 * PACE_PERIOD_SECONDS, this._tick);
     }
   }
 
   /** Bits have arrived, at this time of the session's clock. */
   progressed(atSeconds: number): void {
-    if (this.#stopTimer === undefined || atSeconds - this.#tickedSeconds < LATE_TICK_SECONDS) return;
-    this.#tickedSeconds = atSeconds;
+    if (this._stopTimer === undefined || atSeconds - this._tickedSeconds < LATE_TICK_SECONDS) return;
+    this._tickedSeconds = atSeconds;
     // The player finishes handling its own event first.
-    this.host.soon(this.#tick);
+    this._host.soon(this._tick);
   }
 
   stop(): void {
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
+    this._stopTimer?.();
+    this._stopTimer = undefined;
   }
 
-  readonly #tick = () => {
-    const { clock, guard, parts } = this.run;
+  private readonly _tick = () => {
+    const { clock, guard, parts } = this._run;
     const atSeconds = clock.nowSeconds();
-    this.#tickedSeconds = atSeconds;
+    this._tickedSeconds = atSeconds;
     for (const part of parts) guard(() => part.tick(atSeconds));
   };
 }

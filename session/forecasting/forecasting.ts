@@ -26,47 +26,47 @@ export interface ForecastingOptions {
 const LEAP_SECONDS = 0.1;
 
 export class Forecasting {
-  readonly #chain: ForecastChain;
-  #meter = this.#newMeter();
-  #isStarted = false;
+  private readonly _chain: ForecastChain;
+  private _meter = this._newMeter();
+  private _isStarted = false;
   /** UTC at second 0 of the session, as it was reported to the forecasters. */
-  #utc: { utcMsAtStart: number; utcUncertaintySeconds: number } | undefined;
+  private _utc: { utcMsAtStart: number; utcUncertaintySeconds: number } | undefined;
 
-  constructor(private readonly options: ForecastingOptions) {
-    this.#chain = new ForecastChain(options.forecasters, {
+  constructor(private readonly _options: ForecastingOptions) {
+    this._chain = new ForecastChain(_options.forecasters, {
       onFault({ forecaster, cause }) {
-        options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause);
+        _options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause);
       },
     });
   }
 
   /** The page has forecasters of its own, which may work between two forecasts. */
   get hasPageForecasters(): boolean {
-    return this.options.hasPageForecasters;
+    return this._options.hasPageForecasters;
   }
 
   /** The session's meter: it passes its observations to the forecasters. */
   get meter(): ObservationMeter {
-    return this.#meter;
+    return this._meter;
   }
 
   /** Begins a session, at its first media request or the decision on it. Later calls do nothing. */
   start(clock: Pick<SessionClock, 'read'>): void {
-    if (this.#isStarted) return;
-    this.#isStarted = true;
-    this.#meter = this.#newMeter();
-    this.#utc = utcAtStart(clock.read());
-    this.#chain.start({ seed: this.options.seed, pageLoad: this.options.pageLoad?.(), ...this.#utc });
+    if (this._isStarted) return;
+    this._isStarted = true;
+    this._meter = this._newMeter();
+    this._utc = utcAtStart(clock.read());
+    this._chain.start({ seed: this._options.seed, pageLoad: this._options.pageLoad?.(), ...this._utc });
   }
 
   /** The session is over. */
   sourceEnded(): void {
-    this.#isStarted = false;
+    this._isStarted = false;
   }
 
   /** The plugin is detached. */
   stop(): void {
-    this.options.onStop?.();
+    this._options.onStop?.();
   }
 
   /** With the option `cmcd`, adds the plugin's keys to a request of the player: to `headers`, and to the URL, which it returns. */
@@ -82,19 +82,19 @@ export class Forecasting {
   /** Passes all that was measured until now to the forecasters; returns the newest forecast, if any. */
   flushAndForecast(clocks: Clocks): ValidForecast | undefined {
     const { nowSeconds, utcMs } = clocks;
-    this.#meter.advance(nowSeconds);
+    this._meter.advance(nowSeconds);
     const utc = utcAtStart(clocks);
     // The session's clock stands until its first request.
-    if (utc && nowSeconds > 0 && !this.#isKnown(utc)) {
-      this.#utc = utc;
-      this.#chain.tellTime(nowSeconds, utcMs!, utc.utcUncertaintySeconds);
+    if (utc && nowSeconds > 0 && !this._isKnown(utc)) {
+      this._utc = utc;
+      this._chain.tellTime(nowSeconds, utcMs!, utc.utcUncertaintySeconds);
     }
-    return this.#chain.latest(nowSeconds);
+    return this._chain.latest(nowSeconds);
   }
 
   /** Neither a leap nor a better source has changed UTC. */
-  #isKnown({ utcMsAtStart, utcUncertaintySeconds }: NonNullable<ReturnType<typeof utcAtStart>>): boolean {
-    const known = this.#utc;
+  private _isKnown({ utcMsAtStart, utcUncertaintySeconds }: NonNullable<ReturnType<typeof utcAtStart>>): boolean {
+    const known = this._utc;
     return (
       known !== undefined &&
       Math.abs(utcMsAtStart - known.utcMsAtStart) < LEAP_SECONDS * 1000 &&
@@ -102,8 +102,8 @@ export class Forecasting {
     );
   }
 
-  #newMeter(): ObservationMeter {
-    return new ObservationMeter((observation) => this.#chain.observe(observation));
+  private _newMeter(): ObservationMeter {
+    return new ObservationMeter((observation) => this._chain.observe(observation));
   }
 }
 

@@ -50,41 +50,41 @@ export interface PriorForecasterOptions {
 
 export class PriorForecaster implements Forecaster {
   readonly name = 'prior';
-  #origin: string | undefined;
-  #past: Statistics | undefined;
+  private _origin: string | undefined;
+  private _past: Statistics | undefined;
   // `start` sets them.
-  #ratesBps!: number[];
-  #binCount!: number;
-  #bits!: number;
-  #seconds!: number;
+  private _ratesBps!: number[];
+  private _binCount!: number;
+  private _bits!: number;
+  private _seconds!: number;
 
-  constructor(private readonly options: PriorForecasterOptions) {}
+  constructor(private readonly _options: PriorForecasterOptions) {}
 
   start(): void {
     this.save();
-    this.#origin = this.#originOfStream();
-    this.#past = this.#origin === undefined ? undefined : this.#stored()[this.#origin];
-    this.#ratesBps = [];
-    this.#binCount = 0;
-    this.#bits = 0;
-    this.#seconds = 0;
+    this._origin = this._originOfStream();
+    this._past = this._origin === undefined ? undefined : this._stored()[this._origin];
+    this._ratesBps = [];
+    this._binCount = 0;
+    this._bits = 0;
+    this._seconds = 0;
   }
 
   observe(observation: Observation): void {
     if (observation.kind !== 'throughput') return;
-    this.#bits += observation.bits;
-    this.#seconds += observation.endSeconds - observation.startSeconds;
-    if (this.#seconds < BIN_SECONDS) return;
-    this.#ratesBps[this.#binCount++ % BINS_KEPT] = this.#bits / this.#seconds;
-    this.#bits = 0;
-    this.#seconds = 0;
+    this._bits += observation.bits;
+    this._seconds += observation.endSeconds - observation.startSeconds;
+    if (this._seconds < BIN_SECONDS) return;
+    this._ratesBps[this._binCount++ % BINS_KEPT] = this._bits / this._seconds;
+    this._bits = 0;
+    this._seconds = 0;
     // Pages close without notice: save after 5, 10, 20, 40 ... seconds.
-    if (Number.isInteger(Math.log2(this.#binCount / MIN_BINS))) this.save();
+    if (Number.isInteger(Math.log2(this._binCount / MIN_BINS))) this.save();
   }
 
   latest(nowSeconds: number): QuantileForecast | undefined {
-    if (this.#past === undefined || this.#binCount > 0 || this.#seconds > EVIDENCE_SECONDS) return undefined;
-    const [medianBps, spread, sessions] = this.#past;
+    if (this._past === undefined || this._binCount > 0 || this._seconds > EVIDENCE_SECONDS) return undefined;
+    const [medianBps, spread, sessions] = this._past;
     // Fewer sessions give a wider forecast.
     const least = Math.log(LEAST_FACTOR) * (1 + 1 / sessions);
     const deviation = Math.max(spread, least / LEVEL_SCORES.at(-1)!);
@@ -102,36 +102,36 @@ export class PriorForecaster implements Forecaster {
 
   /** Stores the statistics so far; safe to call at any time and often. */
   save(): void {
-    if (this.#origin === undefined || this.#binCount < MIN_BINS) return;
-    const rates = [...this.#ratesBps].sort((a, b) => a - b);
+    if (this._origin === undefined || this._binCount < MIN_BINS) return;
+    const rates = [...this._ratesBps].sort((a, b) => a - b);
     const medianBps = rates[rates.length >> 1]!;
     if (!(medianBps > 0)) return;
     const squares = rates.map((rate) => Math.log(Math.max(rate / medianBps, FLOOR_SHARE)) ** 2);
     const spread = Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
     const all = {
-      ...this.#stored(),
-      [this.#origin]: withSession(this.#past, { medianBps, spread, day: this.#today() }),
+      ...this._stored(),
+      [this._origin]: withSession(this._past, { medianBps, spread, day: this._today() }),
     };
     const newest = Object.entries(all).sort(([, a], [, b]) => b[3] - a[3]);
     attempt(() => {
       const text = JSON.stringify(Object.fromEntries(newest.slice(0, MAX_ORIGINS)));
-      this.options.host.storage()?.setItem(STORAGE_KEY, text);
+      this._options.host.storage()?.setItem(STORAGE_KEY, text);
     });
   }
 
   /** By origin. */
-  #stored(): Record<string, Statistics> {
-    const stored: unknown = attempt(() => JSON.parse(this.options.host.storage()?.getItem(STORAGE_KEY) ?? '{}'));
-    return Object.fromEntries(Object.entries(stored ?? {}).filter(([, value]) => isRecent(value, this.#today())));
+  private _stored(): Record<string, Statistics> {
+    const stored: unknown = attempt(() => JSON.parse(this._options.host.storage()?.getItem(STORAGE_KEY) ?? '{}'));
+    return Object.fromEntries(Object.entries(stored ?? {}).filter(([, value]) => isRecent(value, this._today())));
   }
 
-  #today(): number {
-    return Math.floor(this.options.host.utcMs() / MS_PER_DAY);
+  private _today(): number {
+    return Math.floor(this._options.host.utcMs() / MS_PER_DAY);
   }
 
   /** `https://host:port` of the manifest; undefined if it has no URL. */
-  #originOfStream(): string | undefined {
-    const { port, host } = this.options;
+  private _originOfStream(): string | undefined {
+    const { port, host } = this._options;
     return attempt(() => {
       const url = port.manifestUrl();
       return typeof url === 'string' ? host.absoluteUrl(url).origin : undefined;

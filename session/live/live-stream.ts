@@ -15,15 +15,15 @@ const SAME_BUFFER_SEGMENTS = 1.5;
 
 export class LiveStream {
   /** Audio and video have encoders of their own. */
-  readonly #videoEdge = new LiveEdge();
-  readonly #audioEdge = new LiveEdge();
+  private readonly _videoEdge = new LiveEdge();
+  private readonly _audioEdge = new LiveEdge();
   /** Undefined before the first pace. */
-  #offRate: OffRate | undefined;
-  #isRequested = false;
+  private _offRate: OffRate | undefined;
+  private _isRequested = false;
 
   /** Media of the stream were requested: it is the one that plays. */
   get isRequested(): boolean {
-    return this.#isRequested;
+    return this._isRequested;
   }
 
   /** Media are requested at this time of the session's clock; returns how they wait for the encoder. */
@@ -31,14 +31,14 @@ export class LiveStream {
     const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = media;
     const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds);
     const firstChunkAtSeconds = atSeconds + startSeconds + chunkSeconds - nowSeconds;
-    this.#isRequested = true;
-    const edge = isVideo ? this.#videoEdge : this.#audioEdge;
+    this._isRequested = true;
+    const edge = isVideo ? this._videoEdge : this._audioEdge;
     return new LiveWaits(edge, { segmentSeconds, chunkSeconds, firstChunkAtSeconds }, atSeconds);
   }
 
   /** The stream plays at this rate now. */
   played(nowSeconds: number, playbackRate: number): void {
-    this.#offRate = countRate(nowSeconds, playbackRate, this.#offRate);
+    this._offRate = countRate(nowSeconds, playbackRate, this._offRate);
   }
 
   /** At the live edge, the buffer ends before the segment that does not exist yet. */
@@ -77,8 +77,8 @@ export class LiveStream {
     const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
     return {
       ...rest,
-      offRateShare: this.#offRate?.share ?? 0,
-      chunkSeconds: this.#videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
+      offRateShare: this._offRate?.share ?? 0,
+      chunkSeconds: this._videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
       firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
     };
   }

@@ -36,56 +36,56 @@ export interface PacingParts {
 
 export class Pacing implements Ticking {
   /** The latest pace; undefined while the player sets the rate. */
-  #pace: Pace | undefined;
+  private _pace: Pace | undefined;
   /** Until then, the answer of this controller stands: its rate is set. */
-  #kept: { controller: Controller; untilSeconds: number } | undefined;
+  private _kept: { controller: Controller; untilSeconds: number } | undefined;
   /** The rate that was set; undefined while the player sets it. */
-  #held: { rate: number; atMs: number } | undefined;
-  #emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
-  #jumpedMs = Number.NEGATIVE_INFINITY;
+  private _held: { rate: number; atMs: number } | undefined;
+  private _emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
+  private _jumpedMs = Number.NEGATIVE_INFINITY;
   /** The controller that has set no usable pace: the rate stays the player's until there is another controller. */
-  #failed: Controller | undefined;
+  private _failed: Controller | undefined;
 
-  constructor(private readonly parts: PacingParts) {}
+  constructor(private readonly _parts: PacingParts) {}
 
   get pace(): Pace | undefined {
-    return this.#pace;
+    return this._pace;
   }
 
   isNeeded(): boolean {
-    const { session, planner } = this.parts;
-    return this.#held !== undefined || (session.record.live.isRequested && planner.controller.pace !== undefined);
+    const { session, planner } = this._parts;
+    return this._held !== undefined || (session.record.live.isRequested && planner.controller.pace !== undefined);
   }
 
   tick(atSeconds: number): void {
-    if (!this.parts.guard(() => this.#hold(atSeconds))) this.release();
+    if (!this._parts.guard(() => this._hold(atSeconds))) this.release();
   }
 
   /** Gives the rate back to the player. */
   release(): void {
-    this.#pace = undefined;
-    this.#kept = undefined;
-    this.#emitted = undefined;
-    if (this.#held === undefined) return;
-    this.#held = undefined;
-    this.parts.rate.setPlaybackRate(undefined);
+    this._pace = undefined;
+    this._kept = undefined;
+    this._emitted = undefined;
+    if (this._held === undefined) return;
+    this._held = undefined;
+    this._parts.rate.setPlaybackRate(undefined);
   }
 
   /** Returns false where the rate is the player's. */
-  #hold(nowSeconds: number): boolean {
-    const { rate: player, session, planner, events, host } = this.parts;
+  private _hold(nowSeconds: number): boolean {
+    const { rate: player, session, planner, events, host } = this._parts;
     const { controller } = planner;
     const kept = planner.takeKept();
     // An answer that would soon expire is renewed on the input of a download that was reconsidered.
-    const keptSeconds = this.#kept?.controller === controller ? this.#kept.untilSeconds - nowSeconds : 0;
+    const keptSeconds = this._kept?.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
-    this.#kept = undefined;
-    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
+    this._kept = undefined;
+    const isAsked = session.record.started && controller.pace && controller !== this._failed;
     const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     const inFlight = kept?.inFlight ?? session.record.inFlight(nowSeconds);
-    const held = this.#held;
+    const held = this._held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
@@ -97,22 +97,22 @@ export class Pacing implements Ticking {
       checked(controller.pace!(state, inFlight, forecast), live),
     );
     if (pace === undefined) {
-      this.#failed = controller;
+      this._failed = controller;
       return false;
     }
-    this.#pace = pace;
+    this._pace = pace;
     const nowMs = host.nowMs();
-    const isJump = pace.jump && nowMs - this.#jumpedMs >= JUMP_MS;
-    const isSet = this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
+    const isJump = pace.jump && nowMs - this._jumpedMs >= JUMP_MS;
+    const isSet = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
     const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds ?? 0) - EARLY_TICK_SECONDS;
-    if (isSet && !pace.jump) this.#kept = { controller, untilSeconds: nowSeconds + keepsForSeconds };
+    if (isSet && !pace.jump) this._kept = { controller, untilSeconds: nowSeconds + keepsForSeconds };
     if (isJump) {
-      this.#jumpedMs = nowMs;
+      this._jumpedMs = nowMs;
       player.jumpToLive(pace.targetLatencySeconds);
     }
-    if (isJump || this.#isNews(pace, nowMs)) {
-      const { rate } = this.#held!;
-      this.#emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
+    if (isJump || this._isNews(pace, nowMs)) {
+      const { rate } = this._held!;
+      this._emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
       events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
@@ -122,24 +122,24 @@ export class Pacing implements Ticking {
    * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns whether the pace's rate is set. `presentRate`: the
    * one that the player has now.
    */
-  #set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): boolean {
-    const { rate: player, host } = this.parts;
-    const held = this.#held;
+  private _set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): boolean {
+    const { rate: player, host } = this._parts;
+    const held = this._held;
     const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
     const isTimely = !host.isHidden() || isLate;
     const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
     const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
     const isKept = held && isSame(rate, held.rate) && isSame(rate, presentRate);
     if (isKept || !isDue) return isKept === true;
-    this.#held = { rate, atMs: nowMs };
+    this._held = { rate, atMs: nowMs };
     player.setPlaybackRate(rate);
     return true;
   }
 
   /** The rate or the target differs from the last event's. */
-  #isNews({ targetLatencySeconds }: Pace, nowMs: number): boolean {
-    const emitted = this.#emitted;
-    if (!emitted || !isSame(this.#held!.rate, emitted.rate)) return true;
+  private _isNews({ targetLatencySeconds }: Pace, nowMs: number): boolean {
+    const emitted = this._emitted;
+    if (!emitted || !isSame(this._held!.rate, emitted.rate)) return true;
     return !isSame(targetLatencySeconds, emitted.targetSeconds) && nowMs - emitted.atMs >= CHANGE_MS;
   }
 }

@@ -94,19 +94,19 @@ export class Events {
   readonly faults: FaultEvent[] = [];
   /** Somebody has asked for decisions or paces, and so for forecasts. */
   isWatched = false;
-  readonly #listeners = {
+  private readonly _listeners = {
     decision: new Set<Listener<'decision'>>(),
     pace: new Set<Listener<'pace'>>(),
     fault: new Set<Listener<'fault'>>(),
   };
 
-  constructor(private readonly options: { logger: Logger | null; host: Pick<Host, 'soon'> }) {}
+  constructor(private readonly _options: { logger: Logger | null; host: Pick<Host, 'soon'> }) {}
 
   /** Returns a function that removes the listener. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
-    check(Object.hasOwn(this.#listeners, type), 'event', 'decision, pace or fault', type);
+    check(Object.hasOwn(this._listeners, type), 'event', 'decision, pace or fault', type);
     check(typeof listener === 'function', 'listener', 'a function', listener);
-    const set = this.#listeners[type] as Set<Listener<K>>;
+    const set = this._listeners[type] as Set<Listener<K>>;
     set.add(listener);
     this.isWatched ||= type !== 'fault';
     return () => set.delete(listener);
@@ -118,8 +118,8 @@ export class Events {
     const message = cause === undefined ? what : `${what}: ${cause instanceof Error ? cause.message : cause}`;
     const event = { code, message, cause };
     this.faults.push(event);
-    this.options.host.soon(() => {
-      this.options.logger?.warn(`leo-abr: ${message}`);
+    this._options.host.soon(() => {
+      this._options.logger?.warn(`leo-abr: ${message}`);
       this.emit('fault', event);
     });
   }
@@ -135,7 +135,7 @@ export class Events {
   }
 
   emit<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
-    for (const listener of [...(this.#listeners[type] as Set<Listener<K>>)]) {
+    for (const listener of [...(this._listeners[type] as Set<Listener<K>>)]) {
       this.attempt('listener-failed', 'a listener failed', () => listener(event));
     }
   }

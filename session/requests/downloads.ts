@@ -34,13 +34,13 @@ export type RequestsInFlight = Map<object, SegmentDownload>;
 export class Downloads {
   /** `downloads`: those in flight, which only this class changes. */
   constructor(
-    private readonly downloads: RequestsInFlight,
-    private readonly parts: DownloadParts,
+    private readonly _downloads: RequestsInFlight,
+    private readonly _parts: DownloadParts,
   ) {}
 
   /** A request was sent. */
   requested(request: object, { isMedia, isOpaque, segment, live }: RequestReport): void {
-    const { session, clock, sizes, forecasting, ticker } = this.parts;
+    const { session, clock, sizes, forecasting, ticker } = this._parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
       if (!isMedia) return;
@@ -58,37 +58,37 @@ export class Downloads {
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
     if (isOpaque && download instanceof VideoDownload) download.keep(Number.POSITIVE_INFINITY);
-    this.downloads.set(request, download);
+    this._downloads.set(request, download);
     session.begin(download);
     ticker.update();
   }
 
   /** The player has sent the same request again. */
   restarted(request: object): void {
-    this.downloads.get(request)?.restarted(this.parts.clock.nowSeconds());
+    this._downloads.get(request)?.restarted(this._parts.clock.nowSeconds());
   }
 
   /** The server answered that a segment does not exist yet; the player asks again. */
   refused(request: object): void {
-    this.downloads.get(request)?.refused(this.parts.clock.nowSeconds());
+    this._downloads.get(request)?.refused(this._parts.clock.nowSeconds());
   }
 
   /** The response has begun; the size of its body may be known. */
   responded(request: object, sizeBits?: number): void {
-    this.downloads.get(request)?.responded(this.parts.clock.nowSeconds(), sizeBits);
+    this._downloads.get(request)?.responded(this._parts.clock.nowSeconds(), sizeBits);
   }
 
   /** A report of bits comes; returns whether to skip it, because another one of all bits will follow before the end. */
   skipReport(request: object): boolean {
-    return this.downloads.get(request)?.link.skipReport() === true;
+    return this._downloads.get(request)?.link.skipReport() === true;
   }
 
   /** More of the body has arrived. */
   received(request: object, arrived: Arrived): void {
-    const download = this.downloads.get(request);
+    const download = this._downloads.get(request);
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
     if (download === undefined || !isNews) return;
-    const { clock, ticker } = this.parts;
+    const { clock, ticker } = this._parts;
     const atSeconds = clock.nowSeconds();
     download.received(atSeconds, arrived);
     if (download instanceof VideoDownload) ticker.progressed(atSeconds);
@@ -99,11 +99,11 @@ export class Downloads {
    * measures it. Default: until its last bits, if it is whole.
    */
   ended(request: object, outcome: Outcome, downloadSeconds?: number): void {
-    const { session, clock, sizes, ticker } = this.parts;
-    const download = this.downloads.get(request);
+    const { session, clock, sizes, ticker } = this._parts;
+    const download = this._downloads.get(request);
     if (download === undefined) return;
     const nowSeconds = clock.nowSeconds();
-    this.downloads.delete(request);
+    this._downloads.delete(request);
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
       const { requestedAtSeconds, lastProgressAtSeconds = nowSeconds } = download;
@@ -120,6 +120,6 @@ export class Downloads {
 
   /** The session of these requests is over. */
   forget(): void {
-    this.downloads.clear();
+    this._downloads.clear();
   }
 }

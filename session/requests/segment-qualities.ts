@@ -23,18 +23,18 @@ export const QUALITY_LISTS: SegmentLists = {
 export type GivenQualities = QualityFile | string | URL | QualityOf;
 
 export class SegmentQualities {
-  #of: QualityOf | undefined;
+  private _of: QualityOf | undefined;
 
   /** `onFault`: the page's qualities are not usable, and are left out. */
   constructor(
     given: GivenQualities | undefined,
     host: Pick<Host, 'fetch'>,
-    private readonly onFault: (cause: unknown) => void,
+    private readonly _onFault: (cause: unknown) => void,
   ) {
-    if (typeof given === 'function') this.#of = given;
+    if (typeof given === 'function') this._of = given;
     else if (typeof given === 'string' || given instanceof URL) {
-      loadLists<QualityFile>(given, host, QUALITY_LISTS).then((file) => this.#use(file), onFault);
-    } else if (given) this.#use(given);
+      loadLists<QualityFile>(given, host, QUALITY_LISTS).then((file) => this._use(file), _onFault);
+    } else if (given) this._use(given);
   }
 
   /**
@@ -46,7 +46,7 @@ export class SegmentQualities {
     { period, ladder }: Pick<Situation, 'period' | 'ladder'>,
     { index, count, pricePerMbps }: { index: number; count: number; pricePerMbps: number },
   ): PlayerState['upcomingQualities'] {
-    const of = this.#of;
+    const of = this._of;
     if (!of) return undefined;
     const rows: number[][] = [];
     try {
@@ -58,13 +58,13 @@ export class SegmentQualities {
         rows.push(row);
       }
     } catch (error) {
-      this.#of = undefined;
-      this.onFault(error);
+      this._of = undefined;
+      this._onFault(error);
     }
     return rows.length > 0 ? rows : undefined;
   }
 
-  #use({ representations }: QualityFile): void {
-    this.#of = (id, index) => representations[id]?.quality[index];
+  private _use({ representations }: QualityFile): void {
+    this._of = (id, index) => representations[id]?.quality[index];
   }
 }

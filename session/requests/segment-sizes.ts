@@ -59,26 +59,26 @@ interface Ratio {
  * as a black opening, does not promise that the next one has as few.
  */
 export class SegmentSizes {
-  #file: SizesFile['representations'] = {};
+  private _file: SizesFile['representations'] = {};
   /** The newest last. */
-  #learnt: Ratio[] = [];
-  #learntSeconds = 0;
+  private _learnt: Ratio[] = [];
+  private _learntSeconds = 0;
   /** The largest ratio so far. It falls slowly, from the declared one at the start. */
-  #peakRatio = 1;
+  private _peakRatio = 1;
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
-  #upcoming: readonly (readonly number[])[] = [];
-  #upcomingOf: string | undefined;
+  private _upcoming: readonly (readonly number[])[] = [];
+  private _upcomingOf: string | undefined;
 
   useFile(file: SizesFile): void {
-    this.#file = file.representations;
-    this.#upcomingOf = undefined;
+    this._file = file.representations;
+    this._upcomingOf = undefined;
   }
 
   /** Forgets the learnt ratios, for another stream. */
   forget(): void {
-    this.#learntSeconds = 0;
-    this.#peakRatio = 1;
-    this.#learn([]);
+    this._learntSeconds = 0;
+    this._peakRatio = 1;
+    this._learn([]);
   }
 
   /** A downloaded segment has `sizeBits`. */
@@ -86,22 +86,22 @@ export class SegmentSizes {
     const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
     const ratio = sizeBits / declaredBits;
-    this.#learntSeconds += segmentSeconds;
-    this.#peakRatio = Math.max(ratio, this.#peakRatio * 0.5 ** (segmentSeconds / PEAK_HALF_LIFE_SECONDS));
-    this.#learn([...this.#learnt, { id, ratio }].slice(-RATIOS_KEPT));
+    this._learntSeconds += segmentSeconds;
+    this._peakRatio = Math.max(ratio, this._peakRatio * 0.5 ** (segmentSeconds / PEAK_HALF_LIFE_SECONDS));
+    this._learn([...this._learnt, { id, ratio }].slice(-RATIOS_KEPT));
   }
 
-  #learn(ratios: Ratio[]): void {
-    this.#learnt = ratios;
-    this.#upcomingOf = undefined;
+  private _learn(ratios: Ratio[]): void {
+    this._learnt = ratios;
+    this._upcomingOf = undefined;
   }
 
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
-  #ratio(id: string): number {
-    const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this.#learntSeconds / SURE_SECONDS) };
-    const learnt = this.#learnt.map((one, i) => ({
+  private _ratio(id: string): number {
+    const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS) };
+    const learnt = this._learnt.map((one, i) => ({
       ratio: one.ratio,
-      weight: FORGETTING ** (this.#learnt.length - 1 - i) * (one.id === id ? 1 : OTHERS_WEIGHT),
+      weight: FORGETTING ** (this._learnt.length - 1 - i) * (one.id === id ? 1 : OTHERS_WEIGHT),
     }));
     const all = [declared, ...learnt];
     const total = all.reduce((sum, { weight }) => sum + weight, 0);
@@ -122,9 +122,9 @@ export class SegmentSizes {
     const isLive = live !== undefined;
     const ids = ladder.map(({ id }) => id);
     const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
-    if (question !== this.#upcomingOf) {
-      this.#upcomingOf = question;
-      this.#upcoming = Array.from({ length: count }, (_, k) => {
+    if (question !== this._upcomingOf) {
+      this._upcomingOf = question;
+      this._upcoming = Array.from({ length: count }, (_, k) => {
         const at = index + k;
         const segmentSeconds = indexedSeconds?.(at) ?? playback.segmentSeconds;
         return ladder.map((representation) => {
@@ -133,7 +133,7 @@ export class SegmentSizes {
         });
       });
     }
-    return this.#upcoming;
+    return this._upcoming;
   }
 
   /** Size in bits; > 0. */
@@ -145,10 +145,10 @@ export class SegmentSizes {
     indexedBits,
     isLive = false,
   }: SegmentQuestion): number {
-    const listed = this.#file[id];
+    const listed = this._file[id];
     const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
     if (bytes !== undefined) return bytes * 8;
-    const leastRatio = isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this.#peakRatio) : 0;
-    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, this.#ratio(id));
+    const leastRatio = isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this._peakRatio) : 0;
+    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, this._ratio(id));
   }
 }

@@ -15,39 +15,39 @@ export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintyS
 const SUSPENDED_MS = 90_000;
 
 export class SessionClock {
-  #startMs: number | undefined;
-  #readMs = 0;
+  private _startMs: number | undefined;
+  private _readMs = 0;
 
   constructor(
-    private readonly host: Pick<Host, 'nowMs'>,
-    private readonly parts: { timeSource: TimeSource; events: Events; inFlight: { readonly size: number } },
+    private readonly _host: Pick<Host, 'nowMs'>,
+    private readonly _parts: { timeSource: TimeSource; events: Events; inFlight: { readonly size: number } },
   ) {}
 
   get isRunning(): boolean {
-    return this.#startMs !== undefined;
+    return this._startMs !== undefined;
   }
 
   start(): void {
-    this.#startMs = this.#readMs = this.host.nowMs();
+    this._startMs = this._readMs = this._host.nowMs();
   }
 
   /** Another session begins. */
   reset(): void {
-    this.#startMs = undefined;
+    this._startMs = undefined;
   }
 
   /** Seconds since the first media request, without downloads' time in a suspended page; 0 before it. */
   nowSeconds(): number {
-    if (this.#startMs === undefined) return 0;
-    const nowMs = this.host.nowMs();
-    if (this.parts.inFlight.size && nowMs - this.#readMs > SUSPENDED_MS) this.#startMs += nowMs - this.#readMs;
-    this.#readMs = nowMs;
-    return (nowMs - this.#startMs) / 1000;
+    if (this._startMs === undefined) return 0;
+    const nowMs = this._host.nowMs();
+    if (this._parts.inFlight.size && nowMs - this._readMs > SUSPENDED_MS) this._startMs += nowMs - this._readMs;
+    this._readMs = nowMs;
+    return (nowMs - this._startMs) / 1000;
   }
 
   /** Without UTC where the time source does not know it. */
   read(): Clocks {
-    const { events, timeSource } = this.parts;
+    const { events, timeSource } = this._parts;
     const utc = events.attempt('time-source-failed', 'the time source failed', () => {
       const { utcMs, uncertaintySeconds } = timeSource.now();
       if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);

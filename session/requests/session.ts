@@ -24,7 +24,7 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
   /** Until then, on the session's clock, it is not reconsidered; undefined before the first time. */
-  #keptUntilSeconds: number | undefined;
+  private _keptUntilSeconds: number | undefined;
 
   constructor(
     readonly segment: SegmentRequest,
@@ -41,12 +41,12 @@ export class VideoDownload extends SegmentDownload {
   }
 
   get keptUntilSeconds(): number | undefined {
-    return this.#keptUntilSeconds;
+    return this._keptUntilSeconds;
   }
 
   /** It goes on until then, on the session's clock. */
   keep(untilSeconds: number): void {
-    this.#keptUntilSeconds = untilSeconds;
+    this._keptUntilSeconds = untilSeconds;
   }
 
   /** A copy of its state, for a controller. */
@@ -130,35 +130,35 @@ class MutableRecord {
 export type SessionRecord = Readonly<MutableRecord>;
 
 export class Session {
-  #record = new MutableRecord(1);
+  private _record = new MutableRecord(1);
 
   /** `downloadsKept`: as many downloads are in a controller's state, at most. */
-  constructor(private readonly downloadsKept = DOWNLOADS_KEPT) {}
+  constructor(private readonly _downloadsKept = DOWNLOADS_KEPT) {}
 
   get record(): SessionRecord {
-    return this.#record;
+    return this._record;
   }
 
   /** The player has another source: forgets everything. */
   next(): void {
-    this.#record = new MutableRecord(this.#record.number + 1);
+    this._record = new MutableRecord(this._record.number + 1);
   }
 
   /** The player has media to show. */
   playing(): void {
-    this.#record.started = true;
+    this._record.started = true;
   }
 
   /** A seek. Returns false before the first picture: the player only seeks to its start position. */
   seeked(): boolean {
-    if (!this.#record.started) return false;
-    Object.assign(this.#record, { last: undefined, beforeLastBps: undefined, choice: undefined });
+    if (!this._record.started) return false;
+    Object.assign(this._record, { last: undefined, beforeLastBps: undefined, choice: undefined });
     return true;
   }
 
   /** Audio, video or an init segment is requested; a video request for the last segment repeats it. */
   begin(download: SegmentDownload): void {
-    const record = this.#record;
+    const record = this._record;
     if (!(download instanceof VideoDownload)) return;
     const { last } = record;
     const { segment } = download;
@@ -173,7 +173,7 @@ export class Session {
 
   /** A video download has ended, `downloadSeconds` after its request. A failed or empty one is not recorded. */
   end(download: VideoDownload, outcome: Outcome, downloadSeconds: number): void {
-    const record = this.#record;
+    const record = this._record;
     const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = download;
     const abandoned = outcome === 'abandoned';
     if (record.active === download) record.active = undefined;
@@ -193,27 +193,27 @@ export class Session {
       record.bounds = [];
       const { requestedAtSeconds: sent, firstByteAtSeconds } = download.state(requestedAtSeconds);
       const latency = firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent };
-      record.measured = this.#kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
-    } else if (!abandoned) record.bounds = this.#kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
+      record.measured = this._kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
+    } else if (!abandoned) record.bounds = this._kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
   }
 
   /** The controller gets this forecast. */
   forecast(forecast: ValidForecast | undefined): void {
-    this.#record.forecast = forecast;
+    this._record.forecast = forecast;
   }
 
   /** The controller has decided; `choice`: on the next segment. */
   decided(decision: Decision, choice?: SessionRecord['choice']): void {
-    this.#record.decision = decision;
-    this.#record.choice = choice ?? this.#record.choice;
+    this._record.decision = decision;
+    this._record.choice = choice ?? this._record.choice;
   }
 
   /** The choice for the next segment has to be made anew. */
   forgetChoice(): void {
-    this.#record.choice = undefined;
+    this._record.choice = undefined;
   }
 
-  #kept(downloads: readonly Download[], download: Download): readonly Download[] {
-    return [...downloads, download].slice(-this.downloadsKept);
+  private _kept(downloads: readonly Download[], download: Download): readonly Download[] {
+    return [...downloads, download].slice(-this._downloadsKept);
   }
 }

@@ -14,13 +14,13 @@ export interface BufferLevelEvent {
 export class BufferGauge {
   /** dash.js has cut its buffer targets, because the source buffer was full. */
   isQuotaExceeded = false;
-  readonly #readings = new Map<string | undefined, { levelSeconds: number; playhead: number }>();
+  private readonly _readings = new Map<string | undefined, { levelSeconds: number; playhead: number }>();
 
-  constructor(private readonly player: DashPlayer) {}
+  constructor(private readonly _player: DashPlayer) {}
 
   element(): HTMLMediaElement | undefined {
     try {
-      return this.player.getVideoElement();
+      return this._player.getVideoElement();
     } catch {
       // dash.js throws while no element is attached.
       return undefined;
@@ -33,7 +33,7 @@ export class BufferGauge {
 
   /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. */
   levelSeconds(streamId: string): number {
-    const reading = this.#readings.get(streamId);
+    const reading = this._readings.get(streamId);
     if (reading === undefined) return 0;
     return Math.max(0, reading.levelSeconds - Math.max(0, this.playheadSeconds() - reading.playhead));
   }
@@ -58,12 +58,12 @@ export class BufferGauge {
 
   /** Drops earlier readings, after a seek or with another source. */
   forget(): void {
-    this.#readings.clear();
+    this._readings.clear();
   }
 
   /** dash.js has measured the buffer. */
   update({ mediaType, streamId, bufferLevel }: BufferLevelEvent): void {
     if (mediaType !== 'video') return;
-    this.#readings.set(streamId, { levelSeconds: bufferLevel, playhead: this.playheadSeconds() });
+    this._readings.set(streamId, { levelSeconds: bufferLevel, playhead: this.playheadSeconds() });
   }
 }

@@ -16,50 +16,50 @@ const DVB_SCHEME = 'urn:dvb:dash:lowlatency:scope:2019';
 
 export class CatchUp extends ElementRate {
   /** While the rate is the plugin's: turns dash.js's catch-up on again. */
-  #restore: (() => void) | undefined;
+  private _restore: (() => void) | undefined;
 
   constructor(
     options: { readonly live: LiveOptions },
-    private readonly player: DashPlayer,
-    private readonly parts: { gauge: BufferGauge; clock: LiveClock },
+    private readonly _player: DashPlayer,
+    private readonly _parts: { gauge: BufferGauge; clock: LiveClock },
   ) {
     super(options);
   }
 
   protected element(): HTMLMediaElement | undefined {
-    return this.parts.gauge.element();
+    return this._parts.gauge.element();
   }
 
   /** `player.seek()` would make dash.js take a new latency for the viewer's choice. */
   protected nowSeconds(): number | undefined {
-    const { gauge, clock } = this.parts;
+    const { gauge, clock } = this._parts;
     const latencySeconds = clock.latencySeconds();
     return latencySeconds === undefined ? undefined : gauge.playheadSeconds() + latencySeconds;
   }
 
   /** dash.js then resets the playback rate to 1. */
   protected turnOff(): void {
-    this.#restore ??= overrideSettings(this.player, [[ENABLED, false]]);
+    this._restore ??= overrideSettings(this._player, [[ENABLED, false]]);
   }
 
   protected restore(): void {
-    this.#restore?.();
-    this.#restore = undefined;
+    this._restore?.();
+    this._restore = undefined;
   }
 
   /** As dash.js's MediaPlayerModel has them: the settings, else the stream's, else defaults. */
   limits({ manifestInfo }: StreamInfo, playback: PlaybackController | undefined): LiveLimits {
-    const enabled = setting(this.player, ENABLED);
+    const enabled = setting(this._player, ENABLED);
     const targetSeconds = playback?.getLiveDelay?.() ?? 0;
     const { latency, playbackRate } = serviceDescription(manifestInfo) ?? {};
     const { min, max } =
       [
-        { min: this.#setting('playbackRate.min'), max: this.#setting('playbackRate.max') },
+        { min: this._setting('playbackRate.min'), max: this._setting('playbackRate.max') },
         { min: (playbackRate?.min || Number.NaN) - 1, max: (playbackRate?.max || Number.NaN) - 1 },
       ].find((one) => Number.isFinite(one.min) || Number.isFinite(one.max)) ?? UNNOTICED;
     const isDescribed = latency && latency.target > 0 && latency.max > latency.target;
     const streamDrift = isDescribed ? (latency.max - latency.target + 500) / 1000 : DRIFT_SECONDS;
-    const maxDrift = this.#setting('maxDrift');
+    const maxDrift = this._setting('maxDrift');
     const drift = Number.isNaN(maxDrift) ? streamDrift : maxDrift;
     return this.within({
       targetSeconds,
@@ -67,12 +67,12 @@ export class CatchUp extends ElementRate {
       playbackRates: { min: 1 + Math.max(-0.5, Math.min(0, min || 0)), max: 1 + Math.max(0, Math.min(1, max || 0)) },
       maxLatencySeconds: drift > 0 ? targetSeconds + drift : Number.POSITIVE_INFINITY,
       // In the plugin's place, anything but false has been set by the page.
-      isPaceable: this.#restore ? enabled === false : Boolean(enabled ?? playback?.getInitialCatchupModeActivated?.()),
+      isPaceable: this._restore ? enabled === false : Boolean(enabled ?? playback?.getInitialCatchupModeActivated?.()),
     });
   }
 
-  #setting(name: string): number {
-    return Number(setting(this.player, `liveCatchup.${name}`));
+  private _setting(name: string): number {
+    return Number(setting(this._player, `liveCatchup.${name}`));
   }
 }
 

@@ -91,9 +91,9 @@ export class FakePlayer extends StandIn {
   live: { isLowLatency: boolean; targetSeconds: number; originalSeconds?: number } | undefined;
   hasElement = true;
   readonly qualitySet: { id: string; reason: object }[] = [];
-  readonly #sent = new WeakMap<object, object>();
-  #levelSeconds = 0;
-  #chosen = 0;
+  private readonly _sent = new WeakMap<object, object>();
+  private _levelSeconds = 0;
+  private _chosen = 0;
 
   getVersion = () => '5.2.1';
   getCurrentLiveLatency = () => (this.live ? 100 - this.media.currentTime : Number.NaN);
@@ -132,11 +132,11 @@ export class FakePlayer extends StandIn {
   }
 
   get bufferLevelSeconds(): number {
-    return this.#levelSeconds;
+    return this._levelSeconds;
   }
 
   set bufferLevelSeconds(bufferLevel: number) {
-    this.#levelSeconds = bufferLevel;
+    this._levelSeconds = bufferLevel;
     const { id: streamId } = this.representations[0]!.mediaInfo.streamInfo;
     this.emit('bufferLevelUpdated', { mediaType: 'video', streamId, bufferLevel });
   }
@@ -156,7 +156,7 @@ export class FakePlayer extends StandIn {
 
   nextSource(): void {
     this.emit('streamTeardownComplete');
-    this.#levelSeconds = 0;
+    this._levelSeconds = 0;
   }
 
   /** dash.js does this at the start of a stream, and again whenever one of its rules is switched on or off. */
@@ -203,8 +203,8 @@ export class FakePlayer extends StandIn {
     const opinions = answers.filter((answer) => answer !== null);
     if (opinions.length > 1) throw new Error('more than one instance has an opinion');
     if (!opinions[0]) return undefined;
-    this.#chosen = this.representations.findIndex(({ id }) => id === opinions[0]!.id);
-    return this.#chosen;
+    this._chosen = this.representations.findIndex(({ id }) => id === opinions[0]!.id);
+    return this._chosen;
   }
 
   load(): void {
@@ -214,12 +214,12 @@ export class FakePlayer extends StandIn {
   abandon(sent: Sent): number {
     const { id } = this.qualitySet.pop()!;
     sent.aborted();
-    this.#chosen = this.representations.findIndex((one) => one.id === id);
-    return this.#chosen;
+    this._chosen = this.representations.findIndex((one) => one.id === id);
+    return this._chosen;
   }
 
   /** Makes a request like dash.js's and triggers its `fragmentLoadingStarted`. */
-  send(index: number, representation = this.#chosen, more: object = {}) {
+  send(index: number, representation = this._chosen, more: object = {}) {
     const ended = (type: string, event: object = {}) => {
       request.endDate = new Date();
       this.emit(type, { request, ...event });
@@ -257,7 +257,7 @@ export class FakePlayer extends StandIn {
   attempt(request: object): void {
     const customData = { request };
     for (const intercept of this.interceptors) void intercept({ customData });
-    this.#sent.set(request, customData);
+    this._sent.set(request, customData);
   }
 
   /** In low-latency mode, a whole chunk arrives: dash.js reads its bytes, and then says so. */
@@ -265,7 +265,7 @@ export class FakePlayer extends StandIn {
     const value = new Uint8Array(response);
     // biome-ignore lint/suspicious/noThenProperty: as a promise, but at once.
     const part = { then: (read: (part: object) => void) => read({ value }) };
-    const customData = Object.assign(this.#sent.get(request)!, { reader: { read: () => part } });
+    const customData = Object.assign(this._sent.get(request)!, { reader: { read: () => part } });
     customData.reader.read();
     this.emit('fragmentLoadingProgress', { request, response });
   }

@@ -35,73 +35,73 @@ function isInstalled(player: DashPlayer): boolean {
 
 class DashInstallation implements Installation {
   readonly adaptation: Adaptation & { readonly port: DashPort };
-  readonly #port: DashPort;
-  readonly #requests: Requests;
-  readonly #rule: ReturnType<typeof switchRule>;
-  readonly #undo = new UndoList();
-  #restoreSettings = () => {};
+  private readonly _port: DashPort;
+  private readonly _requests: Requests;
+  private readonly _rule: ReturnType<typeof switchRule>;
+  private readonly _undo = new UndoList();
+  private _restoreSettings = () => {};
 
   constructor(
-    private readonly player: DashPlayer,
-    private readonly options: ResolvedOptions,
+    private readonly _player: DashPlayer,
+    private readonly _options: ResolvedOptions,
     events: Events,
   ) {
-    this.#port = new DashPort(player, options, events);
-    this.adaptation = new Adaptation(this.#port, options, events) as typeof this.adaptation;
-    this.#rule = switchRule(this.adaptation);
-    const { live, bitrates } = this.#port;
-    this.#requests = new Requests(this.adaptation, live, bitrates);
+    this._port = new DashPort(_player, _options, events);
+    this.adaptation = new Adaptation(this._port, _options, events) as typeof this.adaptation;
+    this._rule = switchRule(this.adaptation);
+    const { live, bitrates } = this._port;
+    this._requests = new Requests(this.adaptation, live, bitrates);
     const handlers = {
-      ...this.#requests.handlers,
-      ...this.#handlers,
+      ...this._requests.handlers,
+      ...this._handlers,
       ...live.handlers(this.adaptation.downloads),
     };
-    this.#undo.add(
-      listen(player, EMITTER_METHODS, handlers, this.adaptation.guard),
-      () => player.removeABRCustomRule(SWITCH_RULE),
-      this.#rule.release,
-      () => player.removeRequestInterceptor(this.#requests.intercept),
-      () => this.#restoreSettings(),
+    this._undo.add(
+      listen(_player, EMITTER_METHODS, handlers, this.adaptation.guard),
+      () => _player.removeABRCustomRule(SWITCH_RULE),
+      this._rule.release,
+      () => _player.removeRequestInterceptor(this._requests.intercept),
+      () => this._restoreSettings(),
       () => live.restoreTarget(),
     );
-    this.#addRule();
+    this._addRule();
   }
 
   changed(): void {
-    this.adaptation.guard(() => this.#port.live.targetChanged());
+    this.adaptation.guard(() => this._port.live.targetChanged());
   }
 
   detach(): void {
     this.adaptation.stop();
-    this.#undo.run();
+    this._undo.run();
   }
 
-  readonly #handlers = {
+  private readonly _handlers = {
     streamTeardownComplete: () => {
       this.adaptation.sourceEnded();
-      this.#port.sourceEnded();
+      this._port.sourceEnded();
       // player.reset(), whose last event this is, removes the rule and the settings after it.
-      queueMicrotask(() => this.adaptation.guard(() => this.#addRule()));
+      queueMicrotask(() => this.adaptation.guard(() => this._addRule()));
     },
-    manifestLoadingStarted: () => this.#addRule(),
+    manifestLoadingStarted: () => this._addRule(),
     playbackSeeking: () => {
-      if (this.adaptation.session.seeked()) this.#port.gauge.forget();
+      if (this.adaptation.session.seeked()) this._port.gauge.forget();
     },
     playbackPlaying: () => this.adaptation.session.playing(),
-    bufferLevelUpdated: (event: BufferLevelEvent) => this.#port.gauge.update(event),
+    bufferLevelUpdated: (event: BufferLevelEvent) => this._port.gauge.update(event),
     quotaExceeded: () => {
-      this.#port.gauge.isQuotaExceeded = true;
+      this._port.gauge.isQuotaExceeded = true;
     },
   };
 
   /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */
-  #addRule(): void {
-    const { player, options } = this;
+  private _addRule(): void {
+    const { _player: player, _options: options } = this;
     if (isInstalled(player)) return;
-    player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, this.#rule.rule);
-    player.removeRequestInterceptor(this.#requests.intercept);
-    player.addRequestInterceptor(this.#requests.intercept);
-    this.#restoreSettings = applySettings(player, options.cmcd);
-    this.#port.live.setTarget();
+    player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, this._rule.rule);
+    player.removeRequestInterceptor(this._requests.intercept);
+    player.addRequestInterceptor(this._requests.intercept);
+    this._restoreSettings = applySettings(player, options.cmcd);
+    this._port.live.setTarget();
   }
 }

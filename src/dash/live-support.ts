@@ -31,29 +31,29 @@ interface MetricEvent {
 
 export class LiveSupport {
   readonly rate: CatchUp;
-  readonly #clock: LiveClock;
+  private readonly _clock: LiveClock;
   /** The latest media request by media type. */
-  readonly #latest = new Map<string, FragmentRequest>();
-  #target: unknown;
-  #restoreTarget = () => {};
+  private readonly _latest = new Map<string, FragmentRequest>();
+  private _target: unknown;
+  private _restoreTarget = () => {};
 
   constructor(
-    private readonly options: { readonly live: LiveOptions },
-    private readonly player: DashPlayer,
+    private readonly _options: { readonly live: LiveOptions },
+    private readonly _player: DashPlayer,
     gauge: BufferGauge,
   ) {
-    this.#clock = new LiveClock(player, gauge);
-    this.rate = new CatchUp(options, player, { gauge, clock: this.#clock });
+    this._clock = new LiveClock(_player, gauge);
+    this.rate = new CatchUp(_options, _player, { gauge, clock: this._clock });
   }
 
   /** For dash.js's events. */
   handlers(downloads: Downloads) {
     return {
-      updateTimeSyncOffset: (event: TimeOffsetEvent) => this.#clock.synchronised(event),
+      updateTimeSyncOffset: (event: TimeOffsetEvent) => this._clock.synchronised(event),
       // dash.js retries without another event of its own.
       metricAdded: ({ metric, value }: MetricEvent) => {
         if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
-        for (const request of this.#latest.values()) if (request.url === value.url) downloads.refused(request);
+        for (const request of this._latest.values()) if (request.url === value.url) downloads.refused(request);
       },
       // Low-latency mode: whole chunks, whose bytes have been read before.
       fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
@@ -64,8 +64,8 @@ export class LiveSupport {
   /** The media of a request; undefined on demand. */
   media(request: FragmentRequest): LiveMedia | undefined {
     const { mediaType, representation, startTime, duration } = request;
-    this.#latest.set(mediaType, request);
-    const time = this.#clock.time(representation!.mediaInfo!.streamInfo!, representation!);
+    this._latest.set(mediaType, request);
+    const time = this._clock.time(representation!.mediaInfo!.streamInfo!, representation!);
     return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
   }
 
@@ -83,30 +83,30 @@ export class LiveSupport {
     representation: Representation,
     playback: PlaybackController | undefined,
   ): LivePosition | undefined {
-    const time = this.#clock.time(stream, representation);
+    const time = this._clock.time(stream, representation);
     const targetLatencySeconds = playback?.getLiveDelay?.() ?? 0;
-    const latencySeconds = this.#clock.latencySeconds() ?? targetLatencySeconds;
+    const latencySeconds = this._clock.latencySeconds() ?? targetLatencySeconds;
     return time && { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
   }
 
   /** The options have changed. At each change of its setting, dash.js forgets a latency that the viewer chose. */
   targetChanged(): void {
-    if (this.options.live.targetLatencySeconds !== this.#target) this.setTarget();
+    if (this._options.live.targetLatencySeconds !== this._target) this.setTarget();
   }
 
   setTarget(): void {
     this.restoreTarget();
-    this.#target = this.options.live.targetLatencySeconds;
-    const wanted = typeof this.#target === 'number' ? ([['delay.liveDelay', this.#target]] as const) : [];
-    this.#restoreTarget = overrideSettings(this.player, wanted);
+    this._target = this._options.live.targetLatencySeconds;
+    const wanted = typeof this._target === 'number' ? ([['delay.liveDelay', this._target]] as const) : [];
+    this._restoreTarget = overrideSettings(this._player, wanted);
   }
 
   restoreTarget(): void {
-    this.#restoreTarget();
+    this._restoreTarget();
   }
 
   forget(): void {
-    this.#clock.forget();
+    this._clock.forget();
   }
 }
 

@@ -12,26 +12,26 @@ export interface TimeOffsetEvent {
 }
 
 export class LiveClock {
-  #offsetMs: number | undefined;
+  private _offsetMs: number | undefined;
 
   constructor(
-    private readonly player: DashPlayer,
-    private readonly gauge: Pick<BufferGauge, 'playheadSeconds'>,
+    private readonly _player: DashPlayer,
+    private readonly _gauge: Pick<BufferGauge, 'playheadSeconds'>,
   ) {}
 
   synchronised({ offset }: TimeOffsetEvent): void {
     // NaN: the comparison failed.
-    if (Number.isFinite(offset)) this.#offsetMs = offset;
+    if (Number.isFinite(offset)) this._offsetMs = offset;
   }
 
   forget(): void {
-    this.#offsetMs = undefined;
+    this._offsetMs = undefined;
   }
 
   /** Behind the capture; undefined on demand and before the first picture, where dash.js has NaN and 0. */
   latencySeconds(): number | undefined {
     // Compatible players need not have the method.
-    return (this.player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
+    return (this._player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
   }
 
   /** Undefined on demand. */
@@ -42,11 +42,11 @@ export class LiveClock {
     const { isDynamic, availableFrom } = manifestInfo;
     if (!isDynamic) return undefined;
     const latency = this.latencySeconds();
-    const isSynchronised = this.#offsetMs !== undefined || latency === undefined;
+    const isSynchronised = this._offsetMs !== undefined || latency === undefined;
     const nowSeconds = isSynchronised
-      ? (Date.now() + (this.#offsetMs ?? 0) - Number(availableFrom)) / 1000
+      ? (Date.now() + (this._offsetMs ?? 0) - Number(availableFrom)) / 1000
       : // The plugin was attached after the comparison.
-        this.gauge.playheadSeconds() + latency;
+        this._gauge.playheadSeconds() + latency;
     // As the manifest announces it.
     const firstChunkSeconds = Math.max(0, segmentDuration - (availabilityTimeOffset || 0));
     return Number.isFinite(nowSeconds) ? { nowSeconds, firstChunkSeconds } : undefined;

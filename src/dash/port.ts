@@ -15,41 +15,41 @@ export class DashPort implements PlayerPort {
   readonly live: LiveSupport;
   readonly rate: RatePort;
   readonly bitrates = new Bitrates();
-  #context: RulesContext | undefined;
+  private _context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
-  #limits: Limits | undefined;
+  private _limits: Limits | undefined;
 
   constructor(
-    private readonly player: DashPlayer,
+    private readonly _player: DashPlayer,
     options: { readonly live: LiveOptions },
-    private readonly events: Pick<Events, 'fault'>,
+    private readonly _events: Pick<Events, 'fault'>,
   ) {
-    this.gauge = new BufferGauge(player);
-    this.live = new LiveSupport(options, player, this.gauge);
+    this.gauge = new BufferGauge(_player);
+    this.live = new LiveSupport(options, _player, this.gauge);
     this.rate = this.live.rate;
   }
 
   /** dash.js asks the rule for video; from now on, the port reads from this context. */
   asked(context: RulesContext | undefined): void {
-    this.#context = context;
-    this.#limits = undefined;
+    this._context = context;
+    this._limits = undefined;
   }
 
   manifestUrl(): string | undefined {
     // Optional, so that compatible players need not have it. A source may be a parsed manifest.
-    return (this.player as { getSource?(): string }).getSource?.();
+    return (this._player as { getSource?(): string }).getSource?.();
   }
 
   situation(isFirst: boolean): Situation | undefined {
-    const { player, gauge, live } = this;
-    const context = this.#context;
+    const { _player: player, gauge, live } = this;
+    const context = this._context;
     if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
-    this.#limits ??= this.#limitsOf(context);
-    if (!this.#limits) {
-      this.events.fault('unsupported-stream', 'representations have no bandwidth: dash.js decides');
+    this._limits ??= this._limitsOf(context);
+    if (!this._limits) {
+      this._events.fault('unsupported-stream', 'representations have no bandwidth: dash.js decides');
       return undefined;
     }
-    const limits = { ...this.#limits };
+    const limits = { ...this._limits };
     if (isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0) {
       const current = context.getRepresentation();
       limits.allowed = limits.allowed.filter(({ id }) => id === current.id);
@@ -57,13 +57,13 @@ export class DashPort implements PlayerPort {
     return readSituation(player, context, { gauge, live, limits });
   }
 
-  #limitsOf(context: RulesContext): Limits | undefined {
+  private _limitsOf(context: RulesContext): Limits | undefined {
     const allowed = this.bitrates.describe(context, allowedRepresentations(context));
     return allowed && { allowed, bufferTargetSeconds: context.getScheduleController().getBufferTarget() };
   }
 
   abandon(choice: Choice): void {
-    const context = this.#context!;
+    const context = this._context!;
     const reason = { forceAbandon: true, message: choice.message };
     const representation = this.representation(choice);
     // The page has forbidden it since the decision.
@@ -73,7 +73,7 @@ export class DashPort implements PlayerPort {
   }
 
   representation({ representationId }: Choice): Representation | undefined {
-    return this.#context && allowedRepresentations(this.#context).find(({ id }) => id === representationId);
+    return this._context && allowedRepresentations(this._context).find(({ id }) => id === representationId);
   }
 
   sourceEnded(): void {

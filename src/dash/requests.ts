@@ -9,9 +9,9 @@ import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
   constructor(
-    private readonly adaptation: Adaptation,
-    private readonly live: LiveSupport,
-    private readonly bitrates: Bitrates,
+    private readonly _adaptation: Adaptation,
+    private readonly _live: LiveSupport,
+    private readonly _bitrates: Bitrates,
   ) {}
 
   readonly handlers = {
@@ -20,38 +20,38 @@ export class Requests {
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
-      const { live, bitrates } = this;
-      this.adaptation.downloads.requested(request, {
+      const { _live: live, _bitrates: bitrates } = this;
+      this._adaptation.downloads.requested(request, {
         isMedia,
         segment: isMedia && isVideo ? segmentOf(request, live, bitrates) : undefined,
         live: isMedia ? live.media(request) : undefined,
       });
     },
     loadingProgress: ({ request }: RequestEvent) => {
-      const { downloads } = this.adaptation;
+      const { downloads } = this._adaptation;
       if (!downloads.skipReport(request)) downloads.received(request, arrivedOf(request));
     },
-    fragmentLoadingCompleted: (event: RequestEvent) => this.#ended(event, 'whole'),
-    fragmentLoadingAbandoned: (event: RequestEvent) => this.#ended(event, 'abandoned'),
+    fragmentLoadingCompleted: (event: RequestEvent) => this._ended(event, 'whole'),
+    fragmentLoadingAbandoned: (event: RequestEvent) => this._ended(event, 'abandoned'),
   };
 
   /** A request interceptor, after dash.js's own, which writes CMCD. dash.js calls it at each attempt. */
   readonly intercept = <T extends { url: string; headers?: Record<string, string> }>(outgoing: T): Promise<T> => {
-    const { adaptation } = this;
+    const { _adaptation: adaptation } = this;
     const { customData } = outgoing as { customData?: CustomData };
     const { request } = customData ?? {};
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
       adaptation.guard(() => adaptation.downloads.restarted(request));
-      this.live.watch(customData!, (bytes) =>
+      this._live.watch(customData!, (bytes) =>
         adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
       );
     }
     return Promise.resolve(outgoing);
   };
 
-  #ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
-    const { downloads } = this.adaptation;
+  private _ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
+    const { downloads } = this._adaptation;
     if (!error) downloads.received(request, arrivedOf(request, outcome === 'whole' ? response?.byteLength : 0));
     const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
     downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);

@@ -18,26 +18,26 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 
 /** Bitrates of a period's representations, read or estimated once: dash.js works them out at every question. */
 export class Bitrates {
-  #periodId: string | undefined;
-  #known = new Map<string, number>();
+  private _periodId: string | undefined;
+  private _known = new Map<string, number>();
 
   /** The allowed representations for a ladder; undefined if a bitrate can be neither read nor estimated. */
   describe(context: RulesContext, allowed: readonly Representation[]): readonly Declared[] | undefined {
     const { id: periodId } = context.getStreamInfo();
-    const isKnown = ({ id }: Representation) => this.#known.has(id);
-    if (periodId !== this.#periodId) this.#known.clear();
-    this.#periodId = periodId;
+    const isKnown = ({ id }: Representation) => this._known.has(id);
+    if (periodId !== this._periodId) this._known.clear();
+    this._periodId = periodId;
     if (!allowed.every(isKnown)) {
       const all = context.getAbrController().getPossibleVoRepresentations(context.getMediaInfo(), true);
       for (const { id, bitrateBps } of withBitrates((all ?? allowed).map(declaredOf)) ?? [])
-        this.#known.set(id, bitrateBps);
+        this._known.set(id, bitrateBps);
     }
     if (!allowed.every(isKnown)) return undefined;
-    return allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this.#known.get(one.id)! }));
+    return allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
   }
 
   of({ id, bandwidth, mediaInfo }: Representation): number {
-    return (mediaInfo!.streamInfo!.id === this.#periodId && this.#known.get(id)) || bandwidth;
+    return (mediaInfo!.streamInfo!.id === this._periodId && this._known.get(id)) || bandwidth;
   }
 }
 

@@ -32,36 +32,36 @@ export function createController(options: LeoAbrOptions | undefined): LeoAbrCont
 /** hls.js's own controller goes on measuring, and decides where the plugin has no choice. */
 function replacing(HlsController: typeof AbrController, plugin: HlsInstallation): typeof AbrController {
   return class extends HlsController {
-    readonly #isConnected = plugin.connect(this.hls, () => super.firstAutoLevel);
+    private readonly _isConnected = plugin.connect(this.hls, () => super.firstAutoLevel);
     /** The latest answer. */
-    #answer = -1;
+    private _answer = -1;
 
-    get #isDestroyed(): boolean {
+    private get _isDestroyed(): boolean {
       return this.hls === null;
     }
 
-    #choose(hlsLevel: () => number): number {
-      return (this.#isConnected ? plugin.choose() : undefined) ?? hlsLevel();
+    private _choose(hlsLevel: () => number): number {
+      return (this._isConnected ? plugin.choose() : undefined) ?? hlsLevel();
     }
 
     // hls.js 1.6 throws in all three after `destroy()`; these are the answers of 1.7.
     override get firstAutoLevel(): number {
-      if (this.#isDestroyed) return 0;
-      this.#answer = this.#choose(() => super.firstAutoLevel);
-      return this.#answer;
+      if (this._isDestroyed) return 0;
+      this._answer = this._choose(() => super.firstAutoLevel);
+      return this._answer;
     }
 
     override get nextAutoLevel(): number {
-      if (this.#isDestroyed) return -1;
+      if (this._isDestroyed) return -1;
       // Set by hls.js's error recovery, or by the page for the next segment.
-      const forced = this.#isConnected ? super.forcedAutoLevel : -1;
-      this.#answer = forced >= 0 ? forced : this.#choose(() => super.nextAutoLevel);
-      return this.#answer;
+      const forced = this._isConnected ? super.forcedAutoLevel : -1;
+      this._answer = forced >= 0 ? forced : this._choose(() => super.nextAutoLevel);
+      return this._answer;
     }
 
     override set nextAutoLevel(level: number) {
       // hls.js sets what it got.
-      if (level !== this.#answer && !this.#isDestroyed) super.nextAutoLevel = level;
+      if (level !== this._answer && !this._isDestroyed) super.nextAutoLevel = level;
     }
 
     protected override onFragLoading(
@@ -69,11 +69,11 @@ function replacing(HlsController: typeof AbrController, plugin: HlsInstallation)
       data: FragLoadingData,
     ): void {
       super.onFragLoading(event, data);
-      if (this.#isConnected && plugin.isInCharge) this.clearTimer();
+      if (this._isConnected && plugin.isInCharge) this.clearTimer();
     }
 
     override destroy(): void {
-      if (!this.#isDestroyed) plugin.playerEnded(this.hls);
+      if (!this._isDestroyed) plugin.playerEnded(this.hls);
       super.destroy();
     }
   };

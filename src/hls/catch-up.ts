@@ -10,43 +10,43 @@ const UNNOTICED = { min: 0.95, max: 1.05 };
 
 export class CatchUp extends ElementRate {
   /** The page's `maxLiveSyncPlaybackRate` while the plugin sets the rate. */
-  #pageRate: number | undefined;
+  private _pageRate: number | undefined;
 
   /** `player`: the present one, if any. */
   constructor(
     options: { readonly live: LiveOptions },
-    private readonly player: () => Hls | undefined,
+    private readonly _player: () => Hls | undefined,
   ) {
     super(options);
   }
 
   protected element(): HTMLMediaElement | undefined {
-    return this.player()?.media ?? undefined;
+    return this._player()?.media ?? undefined;
   }
 
   protected nowSeconds(): number | undefined {
-    const hls = this.player();
+    const hls = this._player();
     return hls && liveTime(hls)?.nowSeconds;
   }
 
   protected turnOff(): void {
-    const config = this.player()?.config;
+    const config = this._player()?.config;
     if (!config) return;
     const { maxLiveSyncPlaybackRate: rate } = config;
     // The page may change its setting meanwhile.
-    if (rate !== 1 || this.#pageRate === undefined) this.#pageRate = rate;
+    if (rate !== 1 || this._pageRate === undefined) this._pageRate = rate;
     config.maxLiveSyncPlaybackRate = 1;
   }
 
   protected restore(): void {
-    const config = this.player()?.config;
-    if (config?.maxLiveSyncPlaybackRate === 1) config.maxLiveSyncPlaybackRate = this.#pageRate ?? 1;
-    this.#pageRate = undefined;
+    const config = this._player()?.config;
+    if (config?.maxLiveSyncPlaybackRate === 1) config.maxLiveSyncPlaybackRate = this._pageRate ?? 1;
+    this._pageRate = undefined;
   }
 
   limits({ config, latestLevelDetails: details, targetLatency, maxLatency }: Hls): LiveLimits {
     const { minPlaybackRate, maxPlaybackRate } = this.options.live;
-    const most = this.#pageRate ?? config.maxLiveSyncPlaybackRate;
+    const most = this._pageRate ?? config.maxLiveSyncPlaybackRate;
     const isLowLatency = config.lowLatencyMode && details!.partTarget > 0;
     return this.within({
       targetSeconds: targetLatency ?? 0,

@@ -98,16 +98,16 @@ function loaderOf(files: Record<string, string>) {
 export class FakePlayer extends StandIn {
   readonly hls: Hls;
   bufferLevelSeconds = 0;
-  #stats: LoaderStats | undefined;
+  private _stats: LoaderStats | undefined;
 
   constructor(
-    private readonly Player: typeof Hls,
+    private readonly _Player: typeof Hls,
     config: Partial<HlsConfig>,
     files = playlists(),
   ) {
     super();
     const pLoader = loaderOf(files) as unknown as NonNullable<HlsConfig['pLoader']>;
-    this.hls = new Player({ autoStartLoad: false, pLoader, ...config });
+    this.hls = new _Player({ autoStartLoad: false, pLoader, ...config });
     Object.defineProperty(this.hls, 'mainForwardBufferInfo', {
       get: () => ({ len: this.bufferLevelSeconds, start: 0, end: this.bufferLevelSeconds }),
     });
@@ -135,9 +135,9 @@ export class FakePlayer extends StandIn {
 
   get left(): number {
     // hls.js itself adds one of these while it loads.
-    const { BUFFER_CODECS: _, ...events } = this.Player.Events;
+    const { BUFFER_CODECS: _, ...events } = this._Player.Events;
     const count = (hls: Hls) => Object.values(events).reduce((sum, event) => sum + hls.listenerCount(event), 0);
-    return count(this.hls) - count(new this.Player());
+    return count(this.hls) - count(new this._Player());
   }
 
   setAdaptive(isAdaptive: boolean): void {
@@ -160,7 +160,7 @@ export class FakePlayer extends StandIn {
   request(frag: MediaFragment, part?: Part, counts: Partial<LoaderStats> = {}): LoaderStats {
     const stats = { ...newStats(), ...counts };
     (part ?? frag).stats = stats;
-    this.#stats = stats;
+    this._stats = stats;
     const abort = () => {
       stats.aborted = true;
       frag.loader = null;
@@ -206,7 +206,7 @@ export class FakePlayer extends StandIn {
   }
 
   abandon(): number {
-    if (!this.#stats!.aborted) throw new Error('the plugin has not aborted the request');
+    if (!this._stats!.aborted) throw new Error('the plugin has not aborted the request');
     return this.hls.loadLevel;
   }
 }

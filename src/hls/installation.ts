@@ -15,33 +15,33 @@ import { installCmcd, Requests } from './requests.ts';
 
 export class HlsInstallation implements Installation {
   readonly adaptation: Adaptation;
-  readonly #port: HlsPort;
-  #requests!: Requests;
-  readonly #undo = new UndoList();
-  readonly #mediaUndo = new UndoList();
+  private readonly _port: HlsPort;
+  private _requests!: Requests;
+  private readonly _undo = new UndoList();
+  private readonly _mediaUndo = new UndoList();
   /** How to leave the players that hls.js has made for interstitials and I-frames. */
-  readonly #inner = new Map<Hls, () => void>();
-  #restoreTarget = () => {};
-  #target: unknown;
-  #hasSource = false;
-  #isInCharge = false;
-  #isDetached = false;
+  private readonly _inner = new Map<Hls, () => void>();
+  private _restoreTarget = () => {};
+  private _target: unknown;
+  private _hasSource = false;
+  private _isInCharge = false;
+  private _isDetached = false;
 
   constructor(
     options: ResolvedOptions,
-    private readonly events: Events,
+    private readonly _events: Events,
   ) {
-    this.#port = new HlsPort(options, events);
-    this.adaptation = new Adaptation(this.#port, options, events);
+    this._port = new HlsPort(options, _events);
+    this.adaptation = new Adaptation(this._port, options, _events);
   }
 
   isActive(): boolean {
-    return this.#port.connection !== undefined;
+    return this._port.connection !== undefined;
   }
 
   /** Whether the plugin chose the level that plays, and watches its downloads. */
   get isInCharge(): boolean {
-    return this.#isInCharge;
+    return this._isInCharge;
   }
 
   /** Returns false, after a fault, for a player that the plugin leaves to hls.js; without one, for an inner player. */
@@ -50,147 +50,147 @@ export class HlsInstallation implements Installation {
     const { config } = hls;
     const problem = whyUnsupported(hls);
     if (problem === undefined && config.primarySessionId !== undefined) {
-      adaptation.guard(() => this.#watchInner(hls));
+      adaptation.guard(() => this._watchInner(hls));
       return false;
     }
-    if (problem !== undefined) this.events.fault('unsupported-player', problem);
-    else if (this.isActive()) this.events.fault('already-attached', 'another player has this controller');
-    if (problem !== undefined || this.isActive() || this.#isDetached) return false;
+    if (problem !== undefined) this._events.fault('unsupported-player', problem);
+    else if (this.isActive()) this._events.fault('already-attached', 'another player has this controller');
+    if (problem !== undefined || this.isActive() || this._isDetached) return false;
     const requests = new Requests(hls, adaptation);
-    this.#requests = requests;
-    this.#port.connection = { hls, firstLevel, loading: () => requests.loading() };
+    this._requests = requests;
+    this._port.connection = { hls, firstLevel, loading: () => requests.loading() };
     const setTest = (isOn: boolean) => {
       config.testBandwidth = isOn;
     };
-    this.#undo.add(
+    this._undo.add(
       // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
       override(false, () => config.testBandwidth, setTest),
       installCmcd(config, adaptation),
       keepPartEnds(hls, adaptation.guard),
-      listen(hls, EMITTER_METHODS, this.#handlers(hls), adaptation.guard),
+      listen(hls, EMITTER_METHODS, this._handlers(hls), adaptation.guard),
     );
     return true;
   }
 
   /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
   choose(): number | undefined {
-    const { hls } = this.#port.connection!;
+    const { hls } = this._port.connection!;
     const { guard, decisions, session } = this.adaptation;
     return guard(() => {
-      if (this.#port.allowed().length === 0) return undefined;
+      if (this._port.allowed().length === 0) return undefined;
       // hls.js would load the playlist of another level at once.
-      if (hls.loadLevel >= 0 && this.#port.isBusy(session.record.last?.index)) return hls.loadLevel;
+      if (hls.loadLevel >= 0 && this._port.isBusy(session.record.last?.index)) return hls.loadLevel;
       const choice = decisions.decide();
-      this.#isInCharge = choice !== undefined;
-      return choice && this.#port.levelOf(choice);
+      this._isInCharge = choice !== undefined;
+      return choice && this._port.levelOf(choice);
     });
   }
 
   /** A player is destroyed; another one may follow. */
   playerEnded(hls: Hls): void {
-    this.#leaveInner(hls);
-    if (hls !== this.#port.connection?.hls) return;
+    this._leaveInner(hls);
+    if (hls !== this._port.connection?.hls) return;
     this.adaptation.guard(() => this.adaptation.sourceEnded());
-    this.#disconnect();
-    this.#port.connection = undefined;
-    this.#hasSource = false;
-    this.#port.playlistSeconds = 0;
-    this.#port.switchedAtMs = Number.NEGATIVE_INFINITY;
-    this.#target = undefined;
+    this._disconnect();
+    this._port.connection = undefined;
+    this._hasSource = false;
+    this._port.playlistSeconds = 0;
+    this._port.switchedAtMs = Number.NEGATIVE_INFINITY;
+    this._target = undefined;
   }
 
   changed(): void {
-    this.#setTarget();
+    this._setTarget();
   }
 
   detach(): void {
-    this.#isDetached = true;
+    this._isDetached = true;
     this.adaptation.stop();
-    this.#disconnect();
+    this._disconnect();
   }
 
   /** Leaves the player, which goes on or is being destroyed. */
-  #disconnect(): void {
+  private _disconnect(): void {
     if (!this.isActive()) return;
-    this.#isInCharge = false;
-    this.#mediaUndo.run();
-    this.#undo.run();
-    this.#restoreTarget();
-    this.#requests.forget();
-    for (const hls of [...this.#inner.keys()]) this.#leaveInner(hls);
+    this._isInCharge = false;
+    this._mediaUndo.run();
+    this._undo.run();
+    this._restoreTarget();
+    this._requests.forget();
+    for (const hls of [...this._inner.keys()]) this._leaveInner(hls);
   }
 
   /**
    * hls.js makes players of its own from the page's configuration. Their traffic shares the link with the main player,
    * from whose estimate hls.js's own controller adapts them.
    */
-  #watchInner(hls: Hls): void {
-    if (hls.config.primarySessionId !== this.#port.connection?.hls.sessionId) return;
+  private _watchInner(hls: Hls): void {
+    if (hls.config.primarySessionId !== this._port.connection?.hls.sessionId) return;
     const requests = new Requests(hls, this.adaptation, false);
     const leave = listen(hls, EMITTER_METHODS, requests.handlers, this.adaptation.guard);
-    this.#inner.set(hls, () => {
+    this._inner.set(hls, () => {
       leave();
       requests.abandon();
     });
   }
 
-  #leaveInner(hls: Hls): void {
-    this.#inner.get(hls)?.();
-    this.#inner.delete(hls);
+  private _leaveInner(hls: Hls): void {
+    this._inner.get(hls)?.();
+    this._inner.delete(hls);
   }
 
   /** Applies the option's target latency. */
-  #setTarget(): void {
-    const { hls } = this.#port.connection ?? {};
+  private _setTarget(): void {
+    const { hls } = this._port.connection ?? {};
     const { targetLatencySeconds } = this.adaptation.options.live;
     // Before it has a source, hls.js may still be under construction.
-    if (!hls || targetLatencySeconds === this.#target || !this.#hasSource) return;
-    this.#target = targetLatencySeconds;
-    this.#restoreTarget();
-    this.#restoreTarget = () => {};
+    if (!hls || targetLatencySeconds === this._target || !this._hasSource) return;
+    this._target = targetLatencySeconds;
+    this._restoreTarget();
+    this._restoreTarget = () => {};
     if (typeof targetLatencySeconds !== 'number') return;
     const { config } = hls;
     // A setter of hls.js marks this setting as the page's.
     const { liveSyncDuration } = config;
     hls.targetLatency = targetLatencySeconds;
-    this.#restoreTarget = () => {
+    this._restoreTarget = () => {
       if (config.liveSyncDuration === targetLatencySeconds) Object.assign(config, { liveSyncDuration });
     };
   }
 
-  #handlers(hls: Hls): HlsHandlers {
+  private _handlers(hls: Hls): HlsHandlers {
     const { Events } = classOf(hls);
     return {
-      ...this.#requests.handlers,
-      [Events.MANIFEST_LOADING]: () => this.#sourceBegins(),
+      ...this._requests.handlers,
+      [Events.MANIFEST_LOADING]: () => this._sourceBegins(),
       // Before the page removes one.
       [Events.MANIFEST_PARSED]: ({ levels }) => rungsOf(levels),
       [Events.LEVEL_SWITCHING]: () => {
-        if (hls.autoLevelEnabled) this.#port.switchedAtMs = performance.now();
+        if (hls.autoLevelEnabled) this._port.switchedAtMs = performance.now();
       },
-      [Events.MEDIA_ATTACHED]: (event) => this.#mediaAttached(event),
-      [Events.MEDIA_DETACHING]: () => this.#mediaUndo.run(),
-      [Events.LEVEL_LOADED]: (event) => this.#levelLoaded(event),
+      [Events.MEDIA_ATTACHED]: (event) => this._mediaAttached(event),
+      [Events.MEDIA_DETACHING]: () => this._mediaUndo.run(),
+      [Events.LEVEL_LOADED]: (event) => this._levelLoaded(event),
     };
   }
 
-  #sourceBegins(): void {
-    if (this.#hasSource) {
+  private _sourceBegins(): void {
+    if (this._hasSource) {
       this.adaptation.sourceEnded();
-      this.#requests.forget();
+      this._requests.forget();
     }
-    this.#hasSource = true;
-    this.#setTarget();
+    this._hasSource = true;
+    this._setTarget();
   }
 
-  #mediaAttached({ media }: MediaAttachedData): void {
+  private _mediaAttached({ media }: MediaAttachedData): void {
     const { session, guard } = this.adaptation;
     const handlers = { seeking: () => session.seeked(), playing: () => session.playing() };
-    this.#mediaUndo.add(listen(media, DOM_METHODS, handlers, guard));
+    this._mediaUndo.add(listen(media, DOM_METHODS, handlers, guard));
   }
 
-  #levelLoaded({ stats: { loading }, deliveryDirectives }: LevelLoadedData): void {
+  private _levelLoaded({ stats: { loading }, deliveryDirectives }: LevelLoadedData): void {
     // A server answers a blocking request when the playlist has grown.
-    if (deliveryDirectives?.msn === undefined) this.#port.playlistSeconds = (loading.end - loading.start) / 1000;
+    if (deliveryDirectives?.msn === undefined) this._port.playlistSeconds = (loading.end - loading.start) / 1000;
   }
 }

@@ -32,7 +32,7 @@ export class HlsPort implements PlayerPort {
 
   constructor(
     options: { readonly live: LiveOptions },
-    private readonly events: Events,
+    private readonly _events: Events,
   ) {
     this.rate = new CatchUp(options, () => this.connection?.hls);
   }
@@ -46,14 +46,14 @@ export class HlsPort implements PlayerPort {
     const { hls, firstLevel, loading } = this.connection ?? {};
     if (!hls?.autoLevelEnabled) return [];
     const all = rungsOf(hls.levels);
-    if (!all) this.events.fault('unsupported-stream', 'levels have neither BANDWIDTH nor RESOLUTION: hls.js decides');
+    if (!all) this._events.fault('unsupported-stream', 'levels have neither BANDWIDTH nor RESOLUTION: hls.js decides');
     // Only in an emergency is a level left before the interval has passed.
-    const held = !loading!() && this.#isHeld() && all?.find(({ level }) => level === hls.loadLevelObj);
+    const held = !loading!() && this._isHeld() && all?.find(({ level }) => level === hls.loadLevelObj);
     return held ? [held] : allowedRungs(hls, all ?? [], firstLevel!);
   }
 
   /** hls.js refuses an automatic switch now. */
-  #isHeld(): boolean {
+  private _isHeld(): boolean {
     const { abrSwitchInterval = 0 } = this.connection!.hls.config;
     return performance.now() - this.switchedAtMs < abrSwitchInterval * 1000;
   }
@@ -76,7 +76,7 @@ export class HlsPort implements PlayerPort {
     const level = this.levelOf(choice);
     const { config } = hls;
     const { abrSwitchInterval } = config;
-    const isHeld = this.#isHeld();
+    const isHeld = this._isHeld();
     if (isHeld) config.abrSwitchInterval = 0;
     // Both, as hls.js does (its pull request 6082).
     hls.nextAutoLevel = level;

@@ -37,82 +37,82 @@ const SOON_MS = 300;
 
 export class Requests {
   /** By `frag.type`. */
-  readonly #requests = new Map<string, HlsRequest>();
+  private readonly _requests = new Map<string, HlsRequest>();
   /** The latest whole segment came without progress, though it took its time. */
-  #hidesProgress = false;
+  private _hidesProgress = false;
 
   /** `isMain`: the player whose video the plugin decides on; otherwise one that shares the link with it. */
   constructor(
-    private readonly hls: Hls,
-    private readonly adaptation: Adaptation,
-    private readonly isMain = true,
+    private readonly _hls: Hls,
+    private readonly _adaptation: Adaptation,
+    private readonly _isMain = true,
   ) {}
 
   get handlers(): HlsHandlers {
-    const { Events } = classOf(this.hls);
+    const { Events } = classOf(this._hls);
     return {
-      [Events.FRAG_LOADING]: (event) => this.#begun(event),
-      [Events.FRAG_LOADED]: (event) => this.#loaded(event),
-      [Events.ERROR]: (event) => this.#failed(event),
+      [Events.FRAG_LOADING]: (event) => this._begun(event),
+      [Events.FRAG_LOADED]: (event) => this._loaded(event),
+      [Events.ERROR]: (event) => this._failed(event),
     };
   }
 
   /** The video segment that hls.js is loading; in parts, also between them. */
   loading(): Fragment | undefined {
-    const request = this.#requests.get('main');
-    const isLoading = request && (request.frag.loader || (request.isInParts && !this.#isComplete(request)));
+    const request = this._requests.get('main');
+    const isLoading = request && (request.frag.loader || (request.isInParts && !this._isComplete(request)));
     return isLoading ? request.frag : undefined;
   }
 
-  #begun({ frag, part }: FragLoadingData): void {
+  private _begun({ frag, part }: FragLoadingData): void {
     if (frag.sn === 'initSegment' || frag.type === 'subtitle') return;
-    let request = this.#requests.get(frag.type);
+    let request = this._requests.get(frag.type);
     const isSame = part && request?.isInParts && request.frag.sn === frag.sn && request.frag.level === frag.level;
     if (!isSame) {
       // Without an event: parts of a segment that turned out to be all, or an abort that a page's loader hides.
-      if (request) this.#end(request, this.#isComplete(request) && request.isInParts ? 'whole' : 'abandoned');
+      if (request) this._end(request, this._isComplete(request) && request.isInParts ? 'whole' : 'abandoned');
       const counts = { parts: 0, untilSeconds: 0, partBytes: 0 };
       request = { frag, isInParts: Boolean(part), ...counts, sentAtMs: performance.now(), hasProgress: false };
-      this.#requests.set(frag.type, request);
-      this.#requested(request);
+      this._requests.set(frag.type, request);
+      this._requested(request);
     }
     request!.frag = frag;
-    this.#follow(request!);
+    this._follow(request!);
   }
 
-  #loaded({ frag, part }: FragLoadedData): void {
-    const request = this.#requests.get(frag.type);
+  private _loaded({ frag, part }: FragLoadedData): void {
+    const request = this._requests.get(frag.type);
     if (request?.frag !== frag) return;
-    if (request.hasProgress) this.#hidesProgress = false;
-    else if (performance.now() - request.sentAtMs > SOON_MS) this.#hidesProgress = !part;
-    this.#received(request, (part ?? frag).stats, part ? part.index + 1 : 0);
+    if (request.hasProgress) this._hidesProgress = false;
+    else if (performance.now() - request.sentAtMs > SOON_MS) this._hidesProgress = !part;
+    this._received(request, (part ?? frag).stats, part ? part.index + 1 : 0);
     if (part) {
       request.untilSeconds = part.end;
       request.partBytes = 0;
     }
-    if (!part || this.#isComplete(request)) this.#end(request, 'whole');
+    if (!part || this._isComplete(request)) this._end(request, 'whole');
     // hls.js now requests the next part that is listed, without an event.
-    else queueMicrotask(() => this.adaptation.guard(() => this.#follow(request)));
+    else queueMicrotask(() => this._adaptation.guard(() => this._follow(request)));
   }
 
-  #failed({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void {
-    const request = frag && this.#requests.get(frag.type);
+  private _failed({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void {
+    const request = frag && this._requests.get(frag.type);
     // The loader has told an abort; this is later, when hls.js may be loading the same segment again.
-    if (request && request.frag === frag && String(details) !== 'aborted') this.#end(request, 'failed');
+    if (request && request.frag === frag && String(details) !== 'aborted') this._end(request, 'failed');
   }
 
   /** The player ends with requests in flight. */
   abandon(): void {
-    for (const request of [...this.#requests.values()]) this.#end(request, 'abandoned');
+    for (const request of [...this._requests.values()]) this._end(request, 'abandoned');
   }
 
   /** The source is another one, or there is no player any more. */
   forget(): void {
-    this.#requests.clear();
+    this._requests.clear();
   }
 
-  #requested(request: HlsRequest): void {
-    const { hls, adaptation, isMain } = this;
+  private _requested(request: HlsRequest): void {
+    const { _hls: hls, _adaptation: adaptation, _isMain: isMain } = this;
     const { frag } = request;
     const { stats } = frag.loader ?? {};
     // A test of the bandwidth is loaded again to be played.
@@ -120,15 +120,15 @@ export class Requests {
     const time = isMain ? liveTime(hls) : undefined;
     adaptation.downloads.requested(request, {
       isMedia: true,
-      isOpaque: this.#hidesProgress || !stats || isPretended(stats),
+      isOpaque: this._hidesProgress || !stats || isPretended(stats),
       segment: isVideo ? segmentOf(hls, frag) : undefined,
       live: time && { ...time, startSeconds: frag.start, segmentSeconds: wholeSeconds(frag, hls.latestLevelDetails) },
     });
   }
 
   /** `parts`: complete ones. */
-  #received(request: HlsRequest, { loaded, total }: LoaderStats, parts = 0): void {
-    const { downloads } = this.adaptation;
+  private _received(request: HlsRequest, { loaded, total }: LoaderStats, parts = 0): void {
+    const { downloads } = this._adaptation;
     if (!request.isInParts) {
       downloads.received(request, { totalBits: loaded * 8, sizeBits: total * 8 });
       return;
@@ -140,16 +140,16 @@ export class Requests {
     downloads.received(request, { addedBits, chunks });
   }
 
-  #end(request: HlsRequest, outcome: 'whole' | 'abandoned' | 'failed'): void {
+  private _end(request: HlsRequest, outcome: 'whole' | 'abandoned' | 'failed'): void {
     const { type } = request.frag;
-    if (this.#requests.get(type) !== request) return;
-    this.#requests.delete(type);
-    this.adaptation.downloads.ended(request, outcome);
+    if (this._requests.get(type) !== request) return;
+    this._requests.delete(type);
+    this._adaptation.downloads.ended(request, outcome);
   }
 
   /** Follows the bytes of the running request. There is none while hls.js waits for a key: its bytes then come at once. */
-  #follow(request: HlsRequest): void {
-    const { guard, downloads } = this.adaptation;
+  private _follow(request: HlsRequest): void {
+    const { guard, downloads } = this._adaptation;
     const { stats } = request.frag.loader ?? {};
     if (!stats) return;
     let { loaded } = stats;
@@ -159,16 +159,16 @@ export class Requests {
         loaded = stats.loaded;
         if (!isPretended(stats)) {
           request.hasProgress ||= loaded > 0 && !stats.loading.end;
-          this.#received(request, stats);
+          this._received(request, stats);
         }
-        if (stats.aborted) this.#end(request, 'abandoned');
+        if (stats.aborted) this._end(request, 'abandoned');
       }),
     );
   }
 
   /** All parts that the segment will have are here. */
-  #isComplete({ frag, untilSeconds }: HlsRequest): boolean {
-    const { latestLevelDetails: details } = this.hls;
+  private _isComplete({ frag, untilSeconds }: HlsRequest): boolean {
+    const { latestLevelDetails: details } = this._hls;
     // hls.js makes another object for each update of the playlist.
     const newest = details?.fragments[Number(frag.sn) - details.startSN] ?? frag;
     const endSeconds = frag.start + wholeSeconds(newest, details);

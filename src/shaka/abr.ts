@@ -29,48 +29,48 @@ export interface Attachment {
 }
 
 export class PluginManager {
-  readonly #sourceUndo = new UndoList();
-  readonly #undo = new UndoList();
+  private readonly _sourceUndo = new UndoList();
+  private readonly _undo = new UndoList();
   settings: AbrSettings | undefined;
   isFast = false;
-  #variants: readonly Variant[] = [];
+  private _variants: readonly Variant[] = [];
   /** Shaka's callback for the source that plays; a manager for a preload gets none. */
-  #switchTo: SwitchCallback | undefined;
+  private _switchTo: SwitchCallback | undefined;
   /** A source has begun with this manager. */
-  #isLoaded = false;
-  #isEnabled = false;
+  private _isLoaded = false;
+  private _isEnabled = false;
   /** The plugin passes a call on to Shaka's manager, whose suggestions do not count then. */
-  #isCalling = false;
+  private _isCalling = false;
   /** There is no choice for this source yet. */
-  #isFirst = true;
+  private _isFirst = true;
   /** The buffer is full: the decision waits until Shaka is about to request. */
-  #isDue = false;
+  private _isDue = false;
   /** The page has selected a variant with this video: a segment of it is loaded before the next decision. */
-  #selected: { video: ShakaStream | null; isRequested: boolean } | undefined;
+  private _selected: { video: ShakaStream | null; isRequested: boolean } | undefined;
   /** Shaka has just asked what to begin with. */
-  #hasChosen = false;
+  private _hasChosen = false;
   /** This manager is Shaka's alone. */
-  #isEnded = false;
+  private _isEnded = false;
 
   /** `inner`: Shaka's own manager. */
   constructor(
     readonly inner: AbrManager,
-    private readonly attachment: Attachment,
+    private readonly _attachment: Attachment,
   ) {}
 
   get isLoaded(): boolean {
-    return this.#isLoaded;
+    return this._isLoaded;
   }
 
-  get #isLeft(): boolean {
-    return this.#isEnded || this.attachment.isDetached;
+  private get _isLeft(): boolean {
+    return this._isEnded || this._attachment.isDetached;
   }
 
   /** For Shaka: its own manager with the methods below in place of some. */
   proxy(): AbrManager {
     return new Proxy(this.inner, {
       get: (target, name: keyof AbrManager) => {
-        const value: unknown = (this.#isLeft ? undefined : this.#overrides[name]) ?? target[name];
+        const value: unknown = (this._isLeft ? undefined : this._overrides[name]) ?? target[name];
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
@@ -90,7 +90,7 @@ export class PluginManager {
 
   /** Shaka's estimate leaves out what came too fast to measure. */
   linkBps(): number {
-    const { downloads, bounds } = this.attachment.adaptation.session.record;
+    const { downloads, bounds } = this._attachment.adaptation.session.record;
     return downloads === bounds && bounds.length > 0 ? Number.POSITIVE_INFINITY : this.inner.getBandwidthEstimate();
   }
 
@@ -99,12 +99,12 @@ export class PluginManager {
    * Undefined if the request may stay, as in trick play, whose streams are in no variant.
    */
   decideLate(stream: ShakaStream): Choice | undefined {
-    const { port, adaptation } = this.attachment;
-    this.#heedPage();
-    if (this.#selected?.video === stream) this.#selected.isRequested = true;
-    if (!this.#isDue) return undefined;
-    this.#isDue = false;
-    if (this.#isTooEarly()) return undefined;
+    const { port, adaptation } = this._attachment;
+    this._heedPage();
+    if (this._selected?.video === stream) this._selected.isRequested = true;
+    if (!this._isDue) return undefined;
+    this._isDue = false;
+    if (this._isTooEarly()) return undefined;
     const choice = adaptation.decisions.decide();
     const isOther = port.variant(choice)?.video !== stream && port.loading()?.video === stream;
     return isOther ? choice : undefined;
@@ -112,270 +112,270 @@ export class PluginManager {
 
   /** The request for a video segment has begun. */
   requested(): void {
-    const { active } = this.attachment.adaptation.session.record;
+    const { active } = this._attachment.adaptation.session.record;
     // The page has selected it, so it is not abandoned.
-    if (this.#selected?.isRequested) active?.keep(Number.POSITIVE_INFINITY);
+    if (this._selected?.isRequested) active?.keep(Number.POSITIVE_INFINITY);
   }
 
   /** Shaka requests the next segment in the variant that is current after this event. */
   appended({ contentType, end }: { contentType: string; end: number }): void {
-    const { port, adaptation } = this.attachment;
+    const { port, adaptation } = this._attachment;
     const { presentation } = port;
     if (contentType !== 'video' || presentation.isEnd(end) || presentation.isWithinSegment(end)) return;
     // Shaka had this segment before it asked, and has requested the next one.
     if (adaptation.session.record.active) return;
-    this.#heedPage();
-    if (this.#selected?.isRequested) this.#selected = undefined;
-    if (this.#selected) return;
-    this.#isDue = true;
-    this.#decideIfDue();
+    this._heedPage();
+    if (this._selected?.isRequested) this._selected = undefined;
+    if (this._selected) return;
+    this._isDue = true;
+    this._decideIfDue();
   }
 
   /** Removes the plugin from the manager; Shaka's own one goes on. */
   end(): void {
-    this.#isEnded = true;
-    this.#sourceUndo.run();
-    this.#undo.run();
+    this._isEnded = true;
+    this._sourceUndo.run();
+    this._undo.run();
   }
 
   sourceEnded(): void {
-    this.#switchTo = undefined;
-    if (!this.#isLoaded) return;
-    this.#isLoaded = false;
-    this.#isFirst = true;
-    this.#isDue = false;
-    this.#selected = undefined;
-    this.#sourceUndo.run();
-    const { adaptation, port } = this.attachment;
+    this._switchTo = undefined;
+    if (!this._isLoaded) return;
+    this._isLoaded = false;
+    this._isFirst = true;
+    this._isDue = false;
+    this._selected = undefined;
+    this._sourceUndo.run();
+    const { adaptation, port } = this._attachment;
     adaptation.guard(() => {
       adaptation.sourceEnded();
       port.sourceEnded();
     });
   }
 
-  readonly #elementHandlers: Handlers = {
-    timeupdate: () => this.#decideIfDue(),
-    playing: () => this.attachment.adaptation.session.playing(),
+  private readonly _elementHandlers: Handlers = {
+    timeupdate: () => this._decideIfDue(),
+    playing: () => this._attachment.adaptation.session.playing(),
     seeking: () => {
-      const { port, adaptation } = this.attachment;
+      const { port, adaptation } = this._attachment;
       // Shaka goes on after what is buffered there; it nudges the playhead over a stall, and after it has cleared the buffer.
       if (port.presentation.levelSeconds() > 0 || !adaptation.session.seeked()) return;
-      this.#heedPage();
-      if (!this.#selected) this.#decide();
+      this._heedPage();
+      if (!this._selected) this._decide();
     },
   };
 
-  readonly #overrides: Partial<AbrManager> = {
+  private readonly _overrides: Partial<AbrManager> = {
     init: (switchTo, ...more) => {
-      this.#switchTo = switchTo;
-      this.inner.init((...how) => this.#suggested(...how), ...more);
+      this._switchTo = switchTo;
+      this.inner.init((...how) => this._suggested(...how), ...more);
     },
     configure: (settings) => {
       this.settings = settings;
       this.inner.configure(settings);
     },
     setVariants: (variants, ...more) => {
-      this.#variants = variants;
-      if (this.#isLoaded) this.#setVariants();
+      this._variants = variants;
+      if (this._isLoaded) this._setVariants();
       return this.inner.setVariants(variants, ...more);
     },
     setMediaElement: (element) => {
       this.inner.setMediaElement(element);
-      this.#begin(element);
+      this._begin(element);
     },
     chooseVariant: (isFast = false) => {
       this.isFast = isFast;
       try {
-        return this.#isInCharge() ? this.#chooseForPlayer() : this.#chooseForPreload();
+        return this._isInCharge() ? this._chooseForPlayer() : this._chooseForPreload();
       } finally {
         this.isFast = false;
       }
     },
     enable: () => {
-      const isAsked = this.#isEnabled || this.#hasChosen;
-      this.#isEnabled = true;
-      this.#hasChosen = false;
-      this.#quietly(() => this.inner.enable());
-      if (!this.#isInCharge()) return;
-      this.attachment.adaptation.guard(() => this.#limitPrefetch());
+      const isAsked = this._isEnabled || this._hasChosen;
+      this._isEnabled = true;
+      this._hasChosen = false;
+      this._quietly(() => this.inner.enable());
+      if (!this._isInCharge()) return;
+      this._attachment.adaptation.guard(() => this._limitPrefetch());
       if (isAsked) return;
       // The page has had the choice meanwhile.
-      this.attachment.port.given = this.#selected = undefined;
-      this.#suggest();
+      this._attachment.port.given = this._selected = undefined;
+      this._suggest();
     },
     disable: () => {
-      this.#isEnabled = false;
+      this._isEnabled = false;
       this.inner.disable();
     },
     trySuggestStreams: () => {
-      if (this.#isInCharge()) this.#suggest();
+      if (this._isInCharge()) this._suggest();
       else this.inner.trySuggestStreams();
     },
     segmentDownloaded: (milliseconds, bytes, allowSwitch, request, context) => {
-      this.#quietly(() => this.inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context));
-      const { adaptation, requests } = this.attachment;
+      this._quietly(() => this.inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context));
+      const { adaptation, requests } = this._attachment;
       adaptation.guard(() => {
         if (request) requests.downloaded(bytes, request, context);
-        else if (this.#isInCharge()) requests.sampled(bytes, milliseconds);
+        else if (this._isInCharge()) requests.sampled(bytes, milliseconds);
       });
     },
     getBandwidthEstimate: () => {
-      const { playing, port } = this.attachment;
+      const { playing, port } = this._attachment;
       return playing === this && port.isAbandoning ? ABORT_BPS : this.inner.getBandwidthEstimate();
     },
     stop: () => {
-      this.#isEnabled = false;
+      this._isEnabled = false;
       this.sourceEnded();
       this.inner.stop();
     },
     release: () => {
-      this.#isEnabled = false;
+      this._isEnabled = false;
       this.sourceEnded();
-      this.#undo.run();
-      this.attachment.released(this);
+      this._undo.run();
+      this._attachment.released(this);
       this.inner.release();
     },
   };
 
   /** Shaka plays a source with this manager, which is the plugin's. */
-  #isInCharge(): boolean {
-    if (this.#isLeft || !this.#switchTo) return false;
-    if (!this.#isLoaded) this.#begin();
-    return this.#isLoaded;
+  private _isInCharge(): boolean {
+    if (this._isLeft || !this._switchTo) return false;
+    if (!this._isLoaded) this._begin();
+    return this._isLoaded;
   }
 
-  #begin(element?: HTMLMediaElement): void {
-    const { attachment } = this;
+  private _begin(element?: HTMLMediaElement): void {
+    const { _attachment: attachment } = this;
     const { port, adaptation } = attachment;
-    if (!this.#switchTo || this.#isLeft) return;
-    if (!this.#isLoaded) {
+    if (!this._switchTo || this._isLeft) return;
+    if (!this._isLoaded) {
       if (!attachment.begin(this, element)) this.end();
-      if (this.#isLeft) return;
-      this.#isLoaded = true;
+      if (this._isLeft) return;
+      this._isLoaded = true;
       port.manager = this;
-      port.switchCallback = this.#switchTo;
-      this.#setVariants();
+      port.switchCallback = this._switchTo;
+      this._setVariants();
     }
     if (!element) return;
     port.presentation.element = element;
-    this.#sourceUndo.run();
-    this.#sourceUndo.add(listen(element, DOM_METHODS, this.#elementHandlers, adaptation.guard));
+    this._sourceUndo.run();
+    this._sourceUndo.add(listen(element, DOM_METHODS, this._elementHandlers, adaptation.guard));
   }
 
-  #setVariants(): void {
-    const { port, adaptation } = this.attachment;
+  private _setVariants(): void {
+    const { port, adaptation } = this._attachment;
     const { variants } = port.presentation;
-    adaptation.guard(() => variants.set(this.#variants));
+    adaptation.guard(() => variants.set(this._variants));
     if (variants.isUnknown) {
       adaptation.events.fault('unsupported-stream', 'the stream declares neither bitrates nor picture sizes');
     }
   }
 
-  #chooseForPlayer(): Variant {
-    const { port, preloaded } = this.attachment;
-    const begun = this.#isFirst ? this.#variants.find((variant) => preloaded.has(variant)) : undefined;
+  private _chooseForPlayer(): Variant {
+    const { port, preloaded } = this._attachment;
+    const begun = this._isFirst ? this._variants.find((variant) => preloaded.has(variant)) : undefined;
     if (begun) preloaded.delete(begun);
-    this.#isFirst = false;
-    this.#hasChosen = !this.#isEnabled;
-    this.#selected = undefined;
-    const variant = begun ?? this.#loading() ?? this.#choose();
+    this._isFirst = false;
+    this._hasChosen = !this._isEnabled;
+    this._selected = undefined;
+    const variant = begun ?? this._loading() ?? this._choose();
     port.given = variant;
     return variant;
   }
 
   /** Shaka begins with this choice, and takes no other. While another source plays, the plugin knows nothing of this one. */
-  #chooseForPreload(): Variant {
-    const { attachment } = this;
+  private _chooseForPreload(): Variant {
+    const { _attachment: attachment } = this;
     const { port, preloaded } = attachment;
     let variant: Variant;
-    if (this.#isLeft || attachment.playing?.isLoaded) variant = this.inner.chooseVariant(this.isFast);
+    if (this._isLeft || attachment.playing?.isLoaded) variant = this.inner.chooseVariant(this.isFast);
     else {
       port.manager = this;
-      this.#setVariants();
-      variant = this.#choose();
+      this._setVariants();
+      variant = this._choose();
     }
     if (variant) preloaded.add(variant);
     return variant;
   }
 
   /** The plugin's choice, else Shaka's. */
-  #choose(): Variant {
-    const { adaptation, port } = this.attachment;
+  private _choose(): Variant {
+    const { adaptation, port } = this._attachment;
     const variant = adaptation.guard(() => port.variant(adaptation.decisions.decide()));
     return variant ?? this.inner.chooseVariant(this.isFast);
   }
 
   /** What Shaka gets that asks in mid-download: another variant would abort it, which is for `abandon` to decide. */
-  #loading(): Variant | undefined {
-    const { adaptation, port } = this.attachment;
+  private _loading(): Variant | undefined {
+    const { adaptation, port } = this._attachment;
     const isLoading = adaptation.session.record.active && !port.isAbandoning;
     return isLoading ? adaptation.guard(() => port.loading()) : undefined;
   }
 
   /** Shaka's own manager switches. It also knows that the kind of network or the size of the element has changed. */
-  #suggested(...[variant, ...how]: Parameters<SwitchCallback>): void {
-    const isShakas = this.#isLeft || !this.#isInCharge() || !this.attachment.port.isUsable;
-    if (isShakas) this.#switchTo?.(variant, ...how);
-    else if (!this.#isCalling) this.#suggest();
+  private _suggested(...[variant, ...how]: Parameters<SwitchCallback>): void {
+    const isShakas = this._isLeft || !this._isInCharge() || !this._attachment.port.isUsable;
+    if (isShakas) this._switchTo?.(variant, ...how);
+    else if (!this._isCalling) this._suggest();
   }
 
   /** Decides now. What is due at the next request stays due. */
-  #suggest(): void {
-    this.attachment.adaptation.guard(() => {
-      const isDue = this.#isDue;
-      this.#heedPage();
-      if (this.#selected || this.#loading() || this.attachment.port.presentation.isEnd()) return;
-      this.#decide();
-      this.#isDue = isDue;
+  private _suggest(): void {
+    this._attachment.adaptation.guard(() => {
+      const isDue = this._isDue;
+      this._heedPage();
+      if (this._selected || this._loading() || this._attachment.port.presentation.isEnd()) return;
+      this._decide();
+      this._isDue = isDue;
     });
   }
 
-  #decide(): void {
-    this.#isDue = false;
-    const { port } = this.attachment;
-    if (this.#isEnabled && port.settings.enabled) port.switchTo(this.#choose());
+  private _decide(): void {
+    this._isDue = false;
+    const { port } = this._attachment;
+    if (this._isEnabled && port.settings.enabled) port.switchTo(this._choose());
   }
 
-  #decideIfDue(): void {
-    const { port } = this.attachment;
-    if (!this.#isDue || port.presentation.isFull()) return;
-    this.#heedPage();
-    if (this.#isDue && !this.#isTooEarly()) this.#decide();
+  private _decideIfDue(): void {
+    const { port } = this._attachment;
+    if (!this._isDue || port.presentation.isFull()) return;
+    this._heedPage();
+    if (this._isDue && !this._isTooEarly()) this._decide();
   }
 
   /** The page has set an interval between switches; or each switch clears the buffer. */
-  #isTooEarly(): boolean {
-    const { port } = this.attachment;
+  private _isTooEarly(): boolean {
+    const { port } = this._attachment;
     const { switchInterval, clearBufferSwitch } = port.settings;
     const isKept = switchInterval !== DEFAULT_INTERVAL_SECONDS || clearBufferSwitch;
     return isKept && performance.now() - port.switchedAtMs < 1000 * switchInterval && Boolean(port.loading());
   }
 
   /** If the page has selected a variant, a segment of it is due, and no decision. */
-  #heedPage(): void {
-    const { port } = this.attachment;
+  private _heedPage(): void {
+    const { port } = this._attachment;
     const active = port.presentation.active();
     if (active && port.given && active !== port.given) {
-      this.#selected = { video: active.video, isRequested: false };
-      this.#isDue = false;
+      this._selected = { video: active.video, isRequested: false };
+      this._isDue = false;
     }
     port.given = active ?? port.given;
   }
 
-  #quietly(call: () => void): void {
-    this.#isCalling = true;
+  private _quietly(call: () => void): void {
+    this._isCalling = true;
     try {
       call();
     } finally {
-      this.#isCalling = false;
+      this._isCalling = false;
     }
   }
 
   /** By default (1) Shaka prefetches only the segment that is due; more are requested before anything is decided. */
-  #limitPrefetch(): void {
-    const { player } = this.attachment;
+  private _limitPrefetch(): void {
+    const { player } = this._attachment;
     const get = () => player.getConfiguration().streaming.segmentPrefetchLimit;
     const set = (segmentPrefetchLimit: number) => player.configure({ streaming: { segmentPrefetchLimit } });
-    if (get() > 1) this.#undo.add(override(0, get, set));
+    if (get() > 1) this._undo.add(override(0, get, set));
   }
 }

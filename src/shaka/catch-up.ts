@@ -13,42 +13,42 @@ const UNSYNCHRONISED = { enabled: true, panicMode: false, minPlaybackRate: 0, ma
 
 export class CatchUp extends ElementRate {
   /** `liveSync` of the page, while the rate is the plugin's. */
-  #pageSync: LiveSync | undefined;
+  private _pageSync: LiveSync | undefined;
 
   constructor(
     options: { readonly live: LiveOptions },
-    private readonly player: ShakaPlayer,
-    private readonly live: LiveStream,
+    private readonly _player: ShakaPlayer,
+    private readonly _live: LiveStream,
     protected readonly element: () => HTMLMediaElement | undefined,
   ) {
     super(options);
   }
 
   protected nowSeconds(): number | undefined {
-    return this.live.time()?.nowSeconds;
+    return this._live.time()?.nowSeconds;
   }
 
   protected turnOff(rate: number): void {
-    if (!this.#pageSync) {
-      this.#pageSync = this.#liveSync();
-      this.player.configure({ streaming: { liveSync: UNSYNCHRONISED } });
+    if (!this._pageSync) {
+      this._pageSync = this._liveSync();
+      this._player.configure({ streaming: { liveSync: UNSYNCHRONISED } });
     }
-    this.#setDefault(rate);
+    this._setDefault(rate);
   }
 
   protected restore(): void {
-    this.player.configure({ streaming: { liveSync: this.#pageSync } });
-    this.#pageSync = undefined;
-    this.#setDefault(1);
+    this._player.configure({ streaming: { liveSync: this._pageSync } });
+    this._pageSync = undefined;
+    this._setDefault(1);
   }
 
   /** The rate is the plugin's where Shaka would synchronise, and where an option sets its bounds. */
   position(): LivePosition | undefined {
-    const time = this.live.time();
+    const time = this._live.time();
     if (!time) return undefined;
-    const { player, options } = this;
-    const liveSync = this.#pageSync ?? this.#liveSync();
-    const { description } = this.live;
+    const { _player: player, options } = this;
+    const liveSync = this._pageSync ?? this._liveSync();
+    const { description } = this._live;
     const joinedSeconds = time.nowSeconds - player.seekRange().end;
     const playersTarget = liveSync.enabled
       ? joinedSeconds + liveSync.targetLatency
@@ -74,12 +74,12 @@ export class CatchUp extends ElementRate {
     };
   }
 
-  #liveSync(): LiveSync {
-    return this.player.getConfiguration().streaming.liveSync;
+  private _liveSync(): LiveSync {
+    return this._player.getConfiguration().streaming.liveSync;
   }
 
   /** The rate that Shaka sets after a stall. */
-  #setDefault(rate: number): void {
+  private _setDefault(rate: number): void {
     const media = this.element();
     if (media) media.defaultPlaybackRate = rate;
   }

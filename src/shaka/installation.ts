@@ -69,41 +69,41 @@ class ShakaInstallation implements Installation, Attachment {
   readonly preloaded = new WeakSet<Variant>();
   playing: PluginManager | undefined;
   isDetached = false;
-  readonly #undo = new UndoList();
-  readonly #playerUndo = new UndoList();
-  #isListening = false;
+  private readonly _undo = new UndoList();
+  private readonly _playerUndo = new UndoList();
+  private _isListening = false;
   /** Shaka has released the manager with which it played, and made no other here. */
-  #isReleased = false;
+  private _isReleased = false;
 
   constructor(
     readonly player: ShakaPlayer,
-    private readonly shakasFactory: () => AbrManager,
+    private readonly _shakasFactory: () => AbrManager,
     options: ResolvedOptions,
-    private readonly events: Events,
+    private readonly _events: Events,
   ) {
     this.port = new ShakaPort(player, options);
-    this.adaptation = new Adaptation(this.port, options, events);
+    this.adaptation = new Adaptation(this.port, options, _events);
     this.requests = new Requests(this.port, this.adaptation, () => this.playing);
     const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
-    if (options.cmcd) this.#undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
+    if (options.cmcd) this._undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
   }
 
   isActive(): boolean {
-    return !this.#isReleased && !this.port.presentation.variants.isUnknown;
+    return !this._isReleased && !this.port.presentation.variants.isUnknown;
   }
 
   newManager(): AbrManager {
-    const inner = this.shakasFactory();
+    const inner = this._shakasFactory();
     if (this.isDetached) return inner;
-    if (!this.#isListening) this.#listen();
-    this.#isReleased = false;
+    if (!this._isListening) this._listen();
+    this._isReleased = false;
     return new PluginManager(inner, this).proxy();
   }
 
   begin(manager: PluginManager, element: HTMLMediaElement | undefined): boolean {
     const own = this.player.getMediaElement();
     if (element && own && element !== own) {
-      this.events.fault('already-attached', 'another player has this factory');
+      this._events.fault('already-attached', 'another player has this factory');
       return false;
     }
     // Shaka forgets the manager of a source that it saves as a preload.
@@ -115,25 +115,25 @@ class ShakaInstallation implements Installation, Attachment {
   released(manager: PluginManager): void {
     if (this.playing !== manager) return;
     this.playing = undefined;
-    this.#isReleased = true;
-    this.#leave();
+    this._isReleased = true;
+    this._leave();
   }
 
   detach(): void {
     this.isDetached = true;
     this.adaptation.stop();
     this.playing?.end();
-    this.#leave();
-    this.#undo.run();
+    this._leave();
+    this._undo.run();
   }
 
-  #leave(): void {
-    this.#isListening = false;
-    this.#playerUndo.run();
+  private _leave(): void {
+    this._isListening = false;
+    this._playerUndo.run();
   }
 
-  #listen(): void {
-    this.#isListening = true;
+  private _listen(): void {
+    this._isListening = true;
     const { player, adaptation, requests } = this;
     const { guard } = adaptation;
     const filter = (_: number, request: ShakaRequest, context?: RequestContext) => {
@@ -155,7 +155,7 @@ class ShakaInstallation implements Installation, Attachment {
     const networking = player.getNetworkingEngine();
     networking?.registerRequestFilter(filter);
     networking?.registerResponseFilter(responseFilter);
-    this.#playerUndo.add(listen(player, DOM_METHODS, handlers, guard), () => {
+    this._playerUndo.add(listen(player, DOM_METHODS, handlers, guard), () => {
       networking?.unregisterRequestFilter(filter);
       networking?.unregisterResponseFilter(responseFilter);
     });

@@ -38,16 +38,16 @@ export class ShakaPort implements PlayerPort {
   switchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly player: ShakaPlayer,
+    private readonly _player: ShakaPlayer,
     options: { readonly live: LiveOptions },
   ) {
-    this.live = new LiveStream(player);
-    this.presentation = new Presentation(player, this.live);
-    this.rate = new CatchUp(options, player, this.live, () => this.presentation.element);
+    this.live = new LiveStream(_player);
+    this.presentation = new Presentation(_player, this.live);
+    this.rate = new CatchUp(options, _player, this.live, () => this.presentation.element);
   }
 
   get settings(): AbrSettings {
-    return this.manager?.settings ?? this.player.getConfiguration().abr;
+    return this.manager?.settings ?? this._player.getConfiguration().abr;
   }
 
   /** Streams without video, and those without bitrates, are left to Shaka. */
@@ -57,19 +57,19 @@ export class ShakaPort implements PlayerPort {
   }
 
   manifestUrl(): string | null {
-    return this.player.getAssetUri();
+    return this._player.getAssetUri();
   }
 
   situation(): Situation | undefined {
     if (!this.settings.enabled || !this.isUsable) return undefined;
-    return this.presentation.situation(this.#allowed(), this.rate.position());
+    return this.presentation.situation(this._allowed(), this.rate.position());
   }
 
   abandon(choice: Choice): void {
     this.isAbandoning = true;
     // Another audio would make Shaka discard that download, too.
     const { audio } = this.presentation.active() ?? {};
-    this.switchTo(this.#variants(choice).find((variant) => variant.audio === audio) ?? this.variant(choice), false);
+    this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) ?? this.variant(choice), false);
   }
 
   /** `mayClear`: the page's wish to clear the buffer counts. */
@@ -84,20 +84,20 @@ export class ShakaPort implements PlayerPort {
   /** What plays or loads, if page and Shaka still allow it. */
   loading(): Variant | undefined {
     const active = this.presentation.active();
-    return this.#allowed().find((variant) => variant === active);
+    return this._allowed().find((variant) => variant === active);
   }
 
   variant(choice: Choice | undefined): Variant | undefined {
     if (!choice) return undefined;
     const { bandwidthUpgradeTarget, bandwidthDowngradeTarget } = this.settings;
     const { playbackRate } = this.presentation;
-    const ladder = this.presentation.variants.ladder(this.#allowed());
+    const ladder = this.presentation.variants.ladder(this._allowed());
     const bps = this.manager!.linkBps() / playbackRate;
     return withAudio(
-      this.#variants(choice),
+      this._variants(choice),
       { rung: ladder.findIndex(({ id }) => id === choice.representationId), rungs: ladder.length },
       {
-        reference: this.#audio(),
+        reference: this._audio(),
         mostBps: { stay: bps * bandwidthDowngradeTarget, up: bps * bandwidthUpgradeTarget },
       },
     );
@@ -114,18 +114,18 @@ export class ShakaPort implements PlayerPort {
   }
 
   /** With the chosen video. */
-  #variants({ representationId }: Choice): Variant[] {
+  private _variants({ representationId }: Choice): Variant[] {
     const { variants } = this.presentation;
-    return this.#allowed().filter(({ video }) => variants.rungOf(video!).id === representationId);
+    return this._allowed().filter(({ video }) => variants.rungOf(video!).id === representationId);
   }
 
   /** What plays, or what Shaka itself would begin with. */
-  #audio(): ShakaStream | null | undefined {
+  private _audio(): ShakaStream | null | undefined {
     return (this.presentation.active() ?? this.manager!.inner.chooseVariant())?.audio;
   }
 
   /** The variants with video that the page allows; at least one, unless there is no video. */
-  #allowed(): Variant[] {
+  private _allowed(): Variant[] {
     const manager = this.manager!;
     const all = this.presentation.variants.all.filter(({ video }) => video);
     // As Shaka has it: the others are for a player that prefers them.
@@ -134,13 +134,13 @@ export class ShakaPort implements PlayerPort {
     const preferred = (manager.isFast && fast.length > 0) || usual.length === 0 ? fast : usual;
     const highest = manager.highestVariant();
     const within = preferred.filter(
-      (variant) => this.#isWithinRestrictions(variant) && (!highest?.video || this.#isUpTo(highest, variant)),
+      (variant) => this._isWithinRestrictions(variant) && (!highest?.video || this._isUpTo(highest, variant)),
     );
     if (within.length > 0) return within;
     return preferred.sort((a, b) => a.bandwidth - b.bandwidth).slice(0, 1);
   }
 
-  #isUpTo(highest: Variant, { video, bandwidth }: Variant): boolean {
+  private _isUpTo(highest: Variant, { video, bandwidth }: Variant): boolean {
     if (bandwidth > highest.bandwidth) return false;
     const { restrictToElementSize, restrictToScreenSize } = this.settings;
     const isLarger = video!.width! > highest.video!.width! || video!.height! > highest.video!.height!;
@@ -148,7 +148,7 @@ export class ShakaPort implements PlayerPort {
   }
 
   /** As Shaka has it: the longer side of a portrait picture counts as its width. Unknown sizes fit. */
-  #isWithinRestrictions({ video, audio, bandwidth }: Variant): boolean {
+  private _isWithinRestrictions({ video, audio, bandwidth }: Variant): boolean {
     const { restrictions } = this.settings;
     const { width, height, frameRate }: ShakaStream = video!;
     const values = {

@@ -44,56 +44,56 @@ interface PlayingRequest {
 }
 
 export class Requests {
-  readonly #known = new WeakMap<object, Known>();
+  private readonly _known = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
-  readonly #ended = new WeakSet<object>();
-  readonly #watched = new WeakSet<object>();
+  private readonly _ended = new WeakSet<object>();
+  private readonly _watched = new WeakSet<object>();
   /** Stands for all that arrives without requests, in this session's meter. */
-  #sampling: { meter: ObservationMeter; request: object } | undefined;
+  private _sampling: { meter: ObservationMeter; request: object } | undefined;
 
   constructor(
-    private readonly port: ShakaPort,
-    private readonly adaptation: Adaptation,
-    private readonly playing: () => PlayingRequest | undefined,
+    private readonly _port: ShakaPort,
+    private readonly _adaptation: Adaptation,
+    private readonly _playing: () => PlayingRequest | undefined,
   ) {}
 
   readonly handlers = {
     downloadheadersreceived: ({ request, headers }: HeadersEvent) => {
-      const known = this.#known.get(request);
+      const known = this._known.get(request);
       // The length of a compressed body is another one.
       const sizeBits = headers['content-encoding'] ? undefined : 8 * Number(headers['content-length']);
       // A live response may begin before its media exists.
-      if (known && !known.isLive) this.adaptation.downloads.responded(request, sizeBits);
+      if (known && !known.isLive) this._adaptation.downloads.responded(request, sizeBits);
     },
     downloadcompleted: ({ request, response }: EndEvent) => {
-      const { isRead } = this.#known.get(request) ?? {};
-      this.adaptation.downloads.received(request, { totalBits: 8 * (response?.data?.byteLength ?? 0) });
+      const { isRead } = this._known.get(request) ?? {};
+      this._adaptation.downloads.received(request, { totalBits: 8 * (response?.data?.byteLength ?? 0) });
       // Shaka's time ends when it has the body, later than the last part.
-      this.#end(request, 'whole', isRead ? undefined : Number(response?.timeMs) / 1000);
+      this._end(request, 'whole', isRead ? undefined : Number(response?.timeMs) / 1000);
     },
     downloadfailed: ({ request, error, aborted }: EndEvent) => {
-      const { downloads } = this.adaptation;
+      const { downloads } = this._adaptation;
       // A live segment may not exist yet. If Shaka gives up, it says so.
-      if (error?.code === BAD_HTTP_STATUS && this.#known.get(request)?.isLive) {
+      if (error?.code === BAD_HTTP_STATUS && this._known.get(request)?.isLive) {
         downloads.restarted(request);
         return downloads.refused(request);
       }
-      this.#end(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed');
+      this._end(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed');
     },
   };
 
   /** A request, before it is sent: from Shaka 5 at each attempt, from Shaka 4 at the first. */
   begun(request: ShakaRequest, context: RequestContext | undefined): void {
-    if (!this.#begun(request, context) || this.#watched.has(request)) return;
-    this.#watched.add(request);
+    if (!this._begun(request, context) || this._watched.has(request)) return;
+    this._watched.add(request);
     const { streamDataCallback } = request;
     // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
     request.streamDataCallback = async (part) => {
-      this.adaptation.guard(() => {
-        const known = this.#begun(request, context);
+      this._adaptation.guard(() => {
+        const known = this._begun(request, context);
         if (known) known.isRead = true;
         const chunks = known?.counter?.endedIn(part);
-        this.adaptation.downloads.received(request, { addedBits: 8 * part.byteLength, chunks });
+        this._adaptation.downloads.received(request, { addedBits: 8 * part.byteLength, chunks });
       });
       await streamDataCallback?.(part);
     };
@@ -101,15 +101,15 @@ export class Requests {
 
   /** Shaka's progress callback, with what arrived since the last one. */
   downloaded(bytes: number, request: object | undefined, context: RequestContext | undefined): void {
-    const known = this.#begun(request, context);
-    if (known && !known.isRead) this.adaptation.downloads.received(request!, { addedBits: 8 * bytes });
+    const known = this._begun(request, context);
+    if (known && !known.isRead) this._adaptation.downloads.received(request!, { addedBits: 8 * bytes });
   }
 
   /** What Shaka has received without a request, of media over QUIC, is throughput. Its time is that of reading. */
   sampled(bytes: number, milliseconds: number): void {
-    const segment = this.port.presentation.latest(this.port.given);
+    const segment = this._port.presentation.latest(this._port.given);
     if (!segment || !(bytes > 0 && milliseconds > 0)) return;
-    const { session, clock, forecasting } = this.adaptation;
+    const { session, clock, forecasting } = this._adaptation;
     const [bits, seconds] = [8 * bytes, milliseconds / 1000];
     if (!clock.isRunning) clock.start();
     forecasting?.start(clock);
@@ -117,9 +117,9 @@ export class Requests {
     const sinceSeconds = Math.max(0, atSeconds - seconds);
     const meter = forecasting?.meter;
     if (meter) {
-      if (meter !== this.#sampling?.meter) this.#sampling = { meter, request: meter.requestSent(sinceSeconds) };
-      meter.resumed(this.#sampling.request, atSeconds, sinceSeconds, bits);
-      meter.waits(this.#sampling.request, atSeconds, Number.POSITIVE_INFINITY);
+      if (meter !== this._sampling?.meter) this._sampling = { meter, request: meter.requestSent(sinceSeconds) };
+      meter.resumed(this._sampling.request, atSeconds, sinceSeconds, bits);
+      meter.waits(this._sampling.request, atSeconds, Number.POSITIVE_INFINITY);
     }
     // The meter has counted the bits.
     const link = new LinkWatch(sinceSeconds, { knownBps: () => knownBps(session.record.downloads) });
@@ -130,20 +130,23 @@ export class Requests {
     session.end(download, 'whole', seconds);
   }
 
-  #begun(request: object | undefined, { type, stream, segment, isPreload }: RequestContext = {}): Known | undefined {
-    const { port, adaptation } = this;
-    if (!request || this.#known.has(request)) return request && this.#known.get(request);
+  private _begun(
+    request: object | undefined,
+    { type, stream, segment, isPreload }: RequestContext = {},
+  ): Known | undefined {
+    const { _port: port, _adaptation: adaptation } = this;
+    if (!request || this._known.has(request)) return request && this._known.get(request);
     const isMedia = type === MEDIA_SEGMENT;
-    if (!stream || this.#ended.has(request)) return undefined;
+    if (!stream || this._ended.has(request)) return undefined;
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     // Shaka reports its end to the preload alone.
     if (isPreload) {
-      this.#ended.add(request);
+      this._ended.add(request);
       return undefined;
     }
     const video = segment && stream.type === 'video' ? port.presentation.segment(stream, segment) : undefined;
     if (video) port.isAbandoning = false;
-    const instead = video && this.playing()?.decideLate(stream);
+    const instead = video && this._playing()?.decideLate(stream);
     const time = segment && port.live.time();
     const live = time && {
       ...time,
@@ -155,20 +158,20 @@ export class Requests {
       ...{ isVideo: video !== undefined, isLive: Boolean(time), isReplaced: instead !== undefined },
       counter: isInChunks ? new ChunkCounter() : undefined,
     };
-    this.#known.set(request, known);
+    this._known.set(request, known);
     adaptation.downloads.requested(request, { isMedia, segment: video, live: live ?? undefined });
-    if (video) this.playing()?.requested();
+    if (video) this._playing()?.requested();
     if (instead) port.abandon(instead);
     return known;
   }
 
-  #end(request: object, outcome: 'whole' | 'abandoned' | 'failed', seconds?: number): void {
-    const known = this.#known.get(request);
-    if (known?.isVideo) this.port.isAbandoning = false;
-    this.#known.delete(request);
+  private _end(request: object, outcome: 'whole' | 'abandoned' | 'failed', seconds?: number): void {
+    const known = this._known.get(request);
+    if (known?.isVideo) this._port.isAbandoning = false;
+    this._known.delete(request);
     // Shaka tries a failed one again.
-    if (outcome !== 'failed') this.#ended.add(request);
+    if (outcome !== 'failed') this._ended.add(request);
     const isUnused = known?.isReplaced && outcome === 'abandoned';
-    this.adaptation.downloads.ended(request, isUnused ? 'failed' : outcome, seconds);
+    this._adaptation.downloads.ended(request, isUnused ? 'failed' : outcome, seconds);
   }
 }

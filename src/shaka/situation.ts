@@ -20,31 +20,31 @@ export class Presentation {
   element: HTMLMediaElement | undefined;
 
   constructor(
-    private readonly player: ShakaPlayer,
-    private readonly live: LiveStream,
+    private readonly _player: ShakaPlayer,
+    private readonly _live: LiveStream,
   ) {}
 
   /** The variant that plays or loads. */
   active(): Variant | undefined {
-    const id = this.player.getVariantTracks().find((track) => track.active)?.id;
+    const id = this._player.getVariantTracks().find((track) => track.active)?.id;
     return this.variants.all.find((variant) => variant.id === id);
   }
 
   levelSeconds(kind: 'video' | 'total' = 'video'): number {
-    const now = this.#playhead;
-    const reachable = this.player.getBufferedInfo()[kind].filter(({ start }) => start <= now + GAP_SECONDS);
+    const now = this._playhead;
+    const reachable = this._player.getBufferedInfo()[kind].filter(({ start }) => start <= now + GAP_SECONDS);
     return Math.max(0, ...reachable.map(({ end }) => end - now));
   }
 
   /** Shaka does not request yet. */
   isFull(): boolean {
-    return this.levelSeconds() >= this.#goalSeconds() + AHEAD_SECONDS;
+    return this.levelSeconds() >= this._goalSeconds() + AHEAD_SECONDS;
   }
 
   /** Nothing comes after this time; by default, after what is buffered. */
-  isEnd(seconds = this.#playhead + this.levelSeconds()): boolean {
-    const { end } = this.player.seekRange();
-    return !this.live.isLive && end > 0 && seconds >= end - GAP_SECONDS;
+  isEnd(seconds = this._playhead + this.levelSeconds()): boolean {
+    const { end } = this._player.seekRange();
+    return !this._live.isLive && end > 0 && seconds >= end - GAP_SECONDS;
   }
 
   /** More parts of the same segment follow, where Shaka requests parts one by one. */
@@ -52,49 +52,49 @@ export class Presentation {
     const index = this.active()?.video?.segmentIndex;
     const position: number | null | undefined = index?.find(seconds - ROUNDING_SECONDS);
     const segment: SegmentReference | null = position == null ? null : index!.get(position);
-    const partSeconds = segment ? this.live.partSeconds(segment) : 0;
+    const partSeconds = segment ? this._live.partSeconds(segment) : 0;
     if (partSeconds === 0) return false;
     // The newest segment ends with the parts so far.
     const isComplete = index!.get(position! + 1) !== null;
-    const endSeconds = isComplete ? segment!.getEndTime() : segment!.getStartTime() + this.live.longestSeconds;
+    const endSeconds = isComplete ? segment!.getEndTime() : segment!.getStartTime() + this._live.longestSeconds;
     return seconds < endSeconds - partSeconds / 2;
   }
 
   /** `allowed`: the variants to choose from. */
   situation(allowed: readonly Variant[], live: LivePosition | undefined): Situation {
     const { element } = this;
-    const segmentSeconds = this.#segmentSeconds();
+    const segmentSeconds = this._segmentSeconds();
     const bufferLevelSeconds = this.levelSeconds();
     const ladder = this.variants.ladder(allowed);
     const streams = new Map(ladder.map(({ id, video }) => [id, video]));
     return {
-      period: this.#period(segmentSeconds),
+      period: this._period(segmentSeconds),
       ladder,
       displayedLines: displayedLines(element),
       playback: {
         segmentSeconds,
         bufferLevelSeconds,
-        bufferCapSeconds: this.#goalSeconds() + segmentSeconds,
+        bufferCapSeconds: this._goalSeconds() + segmentSeconds,
         playbackRate: this.playbackRate,
         isPaused: element?.paused ?? false,
       },
-      bufferedUntilSeconds: this.#playhead + bufferLevelSeconds,
-      playableUntilSeconds: this.#playhead + this.levelSeconds('total'),
+      bufferedUntilSeconds: this._playhead + bufferLevelSeconds,
+      playableUntilSeconds: this._playhead + this.levelSeconds('total'),
       live,
       indexedBits: (id, index) => (live ? undefined : rangeBits(streams.get(id)?.segmentIndex?.get(index))),
-      ...(!live && { indexedSeconds: (index) => secondsOf(this.#index()?.get(index)) }),
+      ...(!live && { indexedSeconds: (index) => secondsOf(this._index()?.get(index)) }),
     };
   }
 
   segment(stream: ShakaStream, reference: SegmentReference): SegmentRequest {
     const startSeconds = reference.getStartTime();
-    const segmentSeconds = this.live.wholeSeconds(reference);
+    const segmentSeconds = this._live.wholeSeconds(reference);
     const endSeconds = startSeconds + segmentSeconds;
-    const nominalSeconds = this.#segmentSeconds();
+    const nominalSeconds = this._segmentSeconds();
     const { id, bitrateBps } = this.variants.rungOf(stream);
-    const listed: number | null | undefined = this.live.isLive ? null : stream.segmentIndex?.find(startSeconds);
+    const listed: number | null | undefined = this._live.isLive ? null : stream.segmentIndex?.find(startSeconds);
     return {
-      period: this.#period(nominalSeconds),
+      period: this._period(nominalSeconds),
       representation: { id, bitrateBps },
       // The middle of a segment or of one of its parts; boundaries may lie beside the nominal ones.
       index: listed ?? Math.floor((startSeconds + Math.min(segmentSeconds, nominalSeconds) / 2) / nominalSeconds),
@@ -109,13 +109,13 @@ export class Presentation {
   latest(given: Variant | undefined): SegmentRequest | undefined {
     const video = (this.active() ?? given ?? this.variants.all[0])?.video;
     if (!video) return undefined;
-    const segmentSeconds = this.#segmentSeconds();
-    const endSeconds = this.#playhead + this.levelSeconds();
+    const segmentSeconds = this._segmentSeconds();
+    const endSeconds = this._playhead + this.levelSeconds();
     const index = Math.max(0, Math.round(endSeconds / segmentSeconds) - 1);
     const { id, bitrateBps } = this.variants.rungOf(video);
     const representation = { id, bitrateBps };
     return {
-      period: this.#period(segmentSeconds),
+      period: this._period(segmentSeconds),
       representation,
       index,
       segmentSeconds,
@@ -125,35 +125,35 @@ export class Presentation {
   }
 
   get playbackRate(): number {
-    return Math.abs(this.element?.playbackRate || this.player.getPlaybackRate()) || 1;
+    return Math.abs(this.element?.playbackRate || this._player.getPlaybackRate()) || 1;
   }
 
-  get #playhead(): number {
+  private get _playhead(): number {
     return this.element?.currentTime ?? 0;
   }
 
-  #goalSeconds(): number {
-    const { bufferingGoal, rebufferingGoal } = this.player.getConfiguration().streaming;
+  private _goalSeconds(): number {
+    const { bufferingGoal, rebufferingGoal } = this._player.getConfiguration().streaming;
     return Math.max(bufferingGoal, rebufferingGoal);
   }
 
   /** Nominal. */
-  #segmentSeconds(): number {
-    const index = this.#index();
-    const position: number | null | undefined = index?.find(this.#playhead);
+  private _segmentSeconds(): number {
+    const index = this._index();
+    const position: number | null | undefined = index?.find(this._playhead);
     const segment = position == null ? null : index!.get(position);
-    return secondsOf(segment) ?? (this.player.getStats().maxSegmentDuration || UNKNOWN_SEGMENT_SECONDS);
+    return secondsOf(segment) ?? (this._player.getStats().maxSegmentDuration || UNKNOWN_SEGMENT_SECONDS);
   }
 
-  #index() {
+  private _index() {
     return this.variants.all.find(({ video }) => video?.segmentIndex)?.video?.segmentIndex;
   }
 
   /** Shaka joins the periods of a stream. */
-  #period(seconds: number): Period {
-    const { end } = this.player.seekRange();
+  private _period(seconds: number): Period {
+    const { end } = this._player.seekRange();
     // Before a source is loaded, its end is unknown.
-    const isOpen = this.live.isLive || !(end > 0);
+    const isOpen = this._live.isLive || !(end > 0);
     const segmentCount = isOpen ? Number.POSITIVE_INFINITY : Math.ceil(end / seconds - 0.01);
     return { id: '0', startSeconds: 0, firstIndex: 0, segmentCount, segmentsAfter: 0 };
   }

@@ -23,10 +23,10 @@ export class Variants {
   /** Those that Shaka allows, of the present source. */
   all: readonly Variant[] = [];
   /** A video stream's bitrate and id stay the same: Shaka changes `bandwidth` when it has loaded an HLS playlist. */
-  readonly #rungs = new Map<ShakaStream, VariantRung>();
+  private readonly _rungs = new Map<ShakaStream, VariantRung>();
   /** HLS: only variants declare a bandwidth. */
-  #isOfVariants: boolean | undefined;
-  #isUnknown = false;
+  private _isOfVariants: boolean | undefined;
+  private _isUnknown = false;
 
   get hasVideo(): boolean {
     return this.all.some(({ video }) => video);
@@ -34,36 +34,36 @@ export class Variants {
 
   /** There is no bitrate to choose by. */
   get isUnknown(): boolean {
-    return this.hasVideo && this.#isUnknown;
+    return this.hasVideo && this._isUnknown;
   }
 
   set(variants: readonly Variant[]): void {
     this.all = variants;
     const videos = unique(variants);
-    if (videos.every((video) => this.#rungs.has(video))) return;
+    if (videos.every((video) => this._rungs.has(video))) return;
     // Another source.
-    if (!videos.some((video) => this.#rungs.has(video))) this.#forgetRungs();
-    this.#isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
-    const rungs = withBitrates(videos.map((video) => this.#rungs.get(video) ?? this.#declared(video)));
-    this.#isUnknown = !rungs;
-    const taken = new Set([...this.#rungs.values()].map(({ id }) => id));
+    if (!videos.some((video) => this._rungs.has(video))) this._forgetRungs();
+    this._isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
+    const rungs = withBitrates(videos.map((video) => this._rungs.get(video) ?? this._declared(video)));
+    this._isUnknown = !rungs;
+    const taken = new Set([...this._rungs.values()].map(({ id }) => id));
     for (const rung of rungs ?? []) {
-      if (this.#rungs.has(rung.video)) continue;
+      if (this._rungs.has(rung.video)) continue;
       const { originalId, id } = rung.video;
       const free = [originalId || String(id), String(id), `${originalId}#${id}`].find((one) => !taken.has(one))!;
       taken.add(free);
-      this.#rungs.set(rung.video, { ...rung, id: free });
+      this._rungs.set(rung.video, { ...rung, id: free });
     }
   }
 
   forget(): void {
     this.all = [];
-    this.#forgetRungs();
+    this._forgetRungs();
   }
 
   /** A stream that is in no variant is for trick play. */
   rungOf(video: ShakaStream): VariantRung {
-    return this.#rungs.get(video) ?? this.#declared(video);
+    return this._rungs.get(video) ?? this._declared(video);
   }
 
   /** Ascending in bitrate. */
@@ -71,16 +71,16 @@ export class Variants {
     return ladderOf(unique(allowed).map((video) => this.rungOf(video)));
   }
 
-  #forgetRungs(): void {
-    this.#rungs.clear();
-    this.#isOfVariants = undefined;
-    this.#isUnknown = false;
+  private _forgetRungs(): void {
+    this._rungs.clear();
+    this._isOfVariants = undefined;
+    this._isUnknown = false;
   }
 
-  #declared(video: ShakaStream): VariantRung {
+  private _declared(video: ShakaStream): VariantRung {
     const { width, height, frameRate, codecs: codec, bandwidth } = video;
     const ofVariants = this.all.filter((variant) => variant.video === video).map((variant) => variant.bandwidth);
-    const bitrateBps = this.#isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
+    const bitrateBps = this._isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
     const id = video.originalId || String(video.id);
     return { id, video, bitrateBps: bitrateBps ?? 0, width, height, frameRate, codec };
   }

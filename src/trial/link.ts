@@ -18,70 +18,70 @@ const LEVELS = [0.1, 0.5, 0.9] as const;
 
 /** Of one session; times are of an even clock. */
 export class LinkRecord {
-  readonly #delivered = deliveredTimeline(MOST_SECONDS, CELL_SECONDS);
+  private readonly _delivered = deliveredTimeline(MOST_SECONDS, CELL_SECONDS);
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
-  readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
-  readonly #clock: HandoverClock;
+  private readonly _expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
+  private readonly _clock: HandoverClock;
   /** The clock knows so many cells. */
-  #settledCells = 0;
-  #clockedSeconds = 0;
+  private _settledCells = 0;
+  private _clockedSeconds = 0;
 
   /** `startMs`: UTC at the session's begin. */
   constructor(
-    private readonly startMs: number,
-    private readonly startSeconds = 0,
+    private readonly _startMs: number,
+    private readonly _startSeconds = 0,
   ) {
-    this.#clock = new HandoverClock({ utcMsAtStart: startMs - 1000 * startSeconds });
+    this._clock = new HandoverClock({ utcMsAtStart: _startMs - 1000 * _startSeconds });
   }
 
   /** So many bits arrived in this time, during which a request was past its first byte, or overdue. */
   delivered(fromSeconds: number, toSeconds: number, bits: number): void {
-    if (toSeconds <= this.startSeconds + MOST_SECONDS) this.#delivered.add(fromSeconds, toSeconds, bits);
+    if (toSeconds <= this._startSeconds + MOST_SECONDS) this._delivered.add(fromSeconds, toSeconds, bits);
   }
 
   /** The controller got this forecast `ageSeconds` after its issue: the outcome of its first step will be compared. */
   expected(forecast: ValidForecast, nowSeconds: number, ageSeconds: number): void {
-    if (forecast.kind === 'path' || nowSeconds > this.startSeconds + MOST_SECONDS) return;
+    if (forecast.kind === 'path' || nowSeconds > this._startSeconds + MOST_SECONDS) return;
     const fromSeconds = nowSeconds - ageSeconds;
     const quantiles = LEVELS.map((level) => quantileAt(level, forecast.levels, forecast.quantilesBps[0]!));
-    this.#expected.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
+    this._expected.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
   }
 
   settle(untilSeconds: number): void {
-    const cells = Math.min(untilSeconds - this.startSeconds, MOST_SECONDS) / CELL_SECONDS;
-    for (; this.#settledCells < cells; this.#settledCells++) {
-      const startSeconds = this.startSeconds + this.#settledCells * CELL_SECONDS;
+    const cells = Math.min(untilSeconds - this._startSeconds, MOST_SECONDS) / CELL_SECONDS;
+    for (; this._settledCells < cells; this._settledCells++) {
+      const startSeconds = this._startSeconds + this._settledCells * CELL_SECONDS;
       const endSeconds = startSeconds + CELL_SECONDS;
-      const bps = this.#delivered.rateBps(startSeconds, endSeconds, LEAST_STEP_SHARE);
+      const bps = this._delivered.rateBps(startSeconds, endSeconds, LEAST_STEP_SHARE);
       if (!(bps >= 0)) continue;
-      this.#clockedSeconds += CELL_SECONDS;
-      this.#clock.observe({ kind: 'throughput', startSeconds, endSeconds, bits: bps * CELL_SECONDS });
+      this._clockedSeconds += CELL_SECONDS;
+      this._clock.observe({ kind: 'throughput', startSeconds, endSeconds, bits: bps * CELL_SECONDS });
     }
   }
 
   figures(nowSeconds: number, withObservations: boolean): Partial<SessionReport> {
     this.settle(nowSeconds);
-    const seconds = Math.min(nowSeconds - this.startSeconds, MOST_SECONDS);
+    const seconds = Math.min(nowSeconds - this._startSeconds, MOST_SECONDS);
     const rates = Array.from({ length: Math.ceil(seconds) }, (_, i) =>
-      this.#delivered.rateBps(this.startSeconds + i, this.startSeconds + i + 1, LEAST_SHARE),
+      this._delivered.rateBps(this._startSeconds + i, this._startSeconds + i + 1, LEAST_SHARE),
     );
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
-    const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
-      const bps = this.#delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
-      const isKnown = bps >= 0 && toSeconds <= this.startSeconds + seconds;
+    const outcomes = this._expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
+      const bps = this._delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
+      const isKnown = bps >= 0 && toSeconds <= this._startSeconds + seconds;
       return isKnown ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
     const forecasts = outcomes.length;
     const shares = LEVELS.map((_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts);
     const [below10Share, below50Share, below90Share] = shares;
     const observations = withObservations ? observationsOf(rates) : '';
-    const rhythm = this.#clock.isLeo;
+    const rhythm = this._clock.isLeo;
     return {
       ...(known.length >= LEAST_SECONDS && { throughput10Bps, throughput50Bps, throughput90Bps }),
-      ...((rhythm || this.#clockedSeconds >= RHYTHM_SECONDS) && { rhythm }),
+      ...((rhythm || this._clockedSeconds >= RHYTHM_SECONDS) && { rhythm }),
       ...(forecasts > 0 && { forecasts, below10Share, below50Share, below90Share }),
-      ...(observations !== '' && { observations, observedFromMs: this.startMs }),
+      ...(observations !== '' && { observations, observedFromMs: this._startMs }),
     } as Partial<SessionReport>;
   }
 }

@@ -44,9 +44,9 @@ export interface SessionReports {
 class ObservedSession {
   readonly id = randomDigits();
   readonly beganMs = Date.now();
-  readonly #beganSeconds = pageSeconds();
-  readonly playback = new Playback(this.#beganSeconds);
-  readonly link = new LinkRecord(this.beganMs, this.#beganSeconds);
+  private readonly _beganSeconds = pageSeconds();
+  readonly playback = new Playback(this._beganSeconds);
+  readonly link = new LinkRecord(this.beganMs, this._beganSeconds);
   readonly transfers = new Transfers(this);
   isLive = false;
   bitratesBps: readonly number[] = [];
@@ -70,22 +70,22 @@ class ObservedSession {
 }
 
 export class Reporter implements SessionReports {
-  readonly #outbox: Outbox | undefined;
-  readonly #observations: boolean;
-  readonly #listeners = new Set<(report: SessionReport) => void>();
-  readonly #undo = new UndoList();
-  #hasFailed = false;
-  #session: ObservedSession | undefined;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  private readonly _outbox: Outbox | undefined;
+  private readonly _observations: boolean;
+  private readonly _listeners = new Set<(report: SessionReport) => void>();
+  private readonly _undo = new UndoList();
+  private _hasFailed = false;
+  private _session: ObservedSession | undefined;
+  private _timer: ReturnType<typeof setInterval> | undefined;
   /** The page went away while a source played. */
-  #isAway = false;
+  private _isAway = false;
 
   constructor(
-    private readonly player: ObservedPlayer,
-    private readonly options: ReportOptions,
+    private readonly _player: ObservedPlayer,
+    private readonly _options: ReportOptions,
   ) {
-    check(isPlain(options), 'options', 'an object', options);
-    const { leoAbr, arm, report } = options;
+    check(isPlain(_options), 'options', 'an object', _options);
+    const { leoAbr, arm, report } = _options;
     const isUrl = typeof report !== 'object' || report instanceof URL;
     const { url, observations = false } = isUrl ? { url: report } : report;
     check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
@@ -94,98 +94,98 @@ export class Reporter implements SessionReports {
     check(!arm || !arm.options === !leoAbr, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
     check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
     check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
-    this.#observations = observations;
-    this.#outbox = url === undefined ? undefined : new Outbox(String(url));
-    const guard = this.#guard;
-    const transfers = () => this.#session?.transfers;
-    const listener = { sourceBegan: () => this.#begin(), sourceEnded: () => this.#end('source'), transfers };
-    this.#undo.add(...(guard(() => player.listen(listener, guard)) ?? []));
-    if (has(globalThis, ...DOM_METHODS)) this.#undo.add(listen(globalThis, DOM_METHODS, this.#pageHandlers, guard));
-    if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => guard(() => this.#session?.decided(event))));
+    this._observations = observations;
+    this._outbox = url === undefined ? undefined : new Outbox(String(url));
+    const guard = this._guard;
+    const transfers = () => this._session?.transfers;
+    const listener = { sourceBegan: () => this._begin(), sourceEnded: () => this._end('source'), transfers };
+    this._undo.add(...(guard(() => _player.listen(listener, guard)) ?? []));
+    if (has(globalThis, ...DOM_METHODS)) this._undo.add(listen(globalThis, DOM_METHODS, this._pageHandlers, guard));
+    if (leoAbr) this._undo.add(leoAbr.on('decision', (event) => guard(() => this._session?.decided(event))));
   }
 
   on(type: 'session', listener: (report: SessionReport) => void): () => void {
     check(type === 'session', 'event', 'session', type);
     check(typeof listener === 'function', 'listener', 'a function', listener);
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this._listeners.add(listener);
+    return () => this._listeners.delete(listener);
   }
 
   stop(): void {
-    this.#guard(() => this.#end('detached'));
-    this.#undo.run();
+    this._guard(() => this._end('detached'));
+    this._undo.run();
   }
 
   /** No error reaches the player. */
-  readonly #guard: Guard = (action, argument) => {
+  private readonly _guard: Guard = (action, argument) => {
     try {
       return action(argument!);
     } catch (error) {
-      const { logger = console } = this.options;
-      if (!this.#hasFailed) attempt(() => logger?.warn('leo-abr: a report lacks something', error));
-      this.#hasFailed = true;
+      const { logger = console } = this._options;
+      if (!this._hasFailed) attempt(() => logger?.warn('leo-abr: a report lacks something', error));
+      this._hasFailed = true;
       return undefined;
     }
   };
 
-  readonly #pageHandlers = {
+  private readonly _pageHandlers = {
     pagehide: () => {
-      this.#isAway = this.#session !== undefined;
-      this.#end('page');
+      this._isAway = this._session !== undefined;
+      this._end('page');
     },
     // Back from the browser's cache of pages, the source goes on.
     pageshow: () => {
-      if (this.#isAway) this.#begin();
-      this.#isAway = false;
+      if (this._isAway) this._begin();
+      this._isAway = false;
     },
     visibilitychange: () => {
-      this.#sample();
-      const session = this.#session;
+      this._sample();
+      const session = this._session;
       if (!session) return;
-      if (document.visibilityState !== 'hidden') this.#outbox?.forget(session.id);
-      else this.#outbox?.keep(this.#report(session, 'page'), Date.now());
+      if (document.visibilityState !== 'hidden') this._outbox?.forget(session.id);
+      else this._outbox?.keep(this._report(session, 'page'), Date.now());
     },
   };
 
-  #begin(): void {
-    this.#end('source');
-    this.#session = new ObservedSession();
-    this.#timer = setInterval(() => this.#guard(() => this.#sample()), SAMPLE_MS);
-    this.#sample();
+  private _begin(): void {
+    this._end('source');
+    this._session = new ObservedSession();
+    this._timer = setInterval(() => this._guard(() => this._sample()), SAMPLE_MS);
+    this._sample();
   }
 
-  #sample(): void {
-    const { status, controller } = this.options.leoAbr?.state ?? {};
-    const session = this.#session;
+  private _sample(): void {
+    const { status, controller } = this._options.leoAbr?.state ?? {};
+    const session = this._session;
     if (session && status === 'attached') session.controller = controller!;
-    session?.sample(this.player);
-    if (session && status === 'detached' && session.controller !== PLAYER) this.#end('detached');
+    session?.sample(this._player);
+    if (session && status === 'detached' && session.controller !== PLAYER) this._end('detached');
   }
 
-  #end(ended: SessionReport['ended']): void {
-    const session = this.#session;
+  private _end(ended: SessionReport['ended']): void {
+    const session = this._session;
     if (!session) return;
-    session.sample(this.player);
-    clearInterval(this.#timer);
-    this.#session = undefined;
-    const report = this.#report(session, ended);
-    for (const listener of [...this.#listeners]) this.#guard(() => listener(report));
-    this.#outbox?.send(report);
+    session.sample(this._player);
+    clearInterval(this._timer);
+    this._session = undefined;
+    const report = this._report(session, ended);
+    for (const listener of [...this._listeners]) this._guard(() => listener(report));
+    this._outbox?.send(report);
   }
 
-  #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
-    const { leoAbr, arm: { options: _, ...assigned } = {} as Partial<Arm> } = this.options;
+  private _report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
+    const { leoAbr, arm: { options: _, ...assigned } = {} as Partial<Arm> } = this._options;
     const { id, beganMs, isLive: live, controller, playback, link } = session;
     const { requestedBits, wastedBits } = session.transfers;
     const faults = new Set<string>(leoAbr?.state.faults.map(({ code }) => code));
-    if (this.#hasFailed) faults.add('observer-failed');
+    if (this._hasFailed) faults.add('observer-failed');
     const userAgent = attempt(() => navigator.userAgent) ?? '';
     const browser = Object.entries(BROWSERS).find(([, pattern]) => pattern.test(userAgent))?.[0] ?? 'other';
     return reportable({
       ...{ version: SESSION_REPORT_VERSION, id, day: new Date(beganMs).toISOString().slice(0, 10), leoAbr: VERSION },
-      ...{ player: this.player.name, playerVersion: this.player.version, browser, live, controller },
+      ...{ player: this._player.name, playerVersion: this._player.version, browser, live, controller },
       ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...playback.figures(live, session.bitratesBps) },
-      ...{ requestedBits, wastedBits, ...link.figures(pageSeconds(), this.#observations) },
+      ...{ requestedBits, wastedBits, ...link.figures(pageSeconds(), this._observations) },
       faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,
     });
   }

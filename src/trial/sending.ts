@@ -13,24 +13,24 @@ type Kept = { url: string; report: SessionReport; hiddenAtMs?: number | undefine
 
 export class Outbox {
   /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
-  constructor(private readonly url: string) {
-    const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
+  constructor(private readonly _url: string) {
+    const isDue = (one: Kept) => one.url === _url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
     const all = kept();
     store(all.filter((one) => !isDue(one)));
-    for (const { report } of all.filter(isDue)) void post(url, report);
+    for (const { report } of all.filter(isDue)) void post(_url, report);
   }
 
   /** Sends a final report. If it fails and the page is still there, it is kept. */
   send(report: SessionReport): void {
     this.forget(report.id);
     if (attempt(() => navigator.onLine) === false) this.keep(report);
-    else void post(this.url, report).then((isAnswered) => isAnswered || this.keep(report));
+    else void post(this._url, report).then((isAnswered) => isAnswered || this.keep(report));
   }
 
   /** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
   keep(report: SessionReport, hiddenAtMs?: number): void {
     this.forget(report.id);
-    store([...kept(), { url: this.url, report, hiddenAtMs }].slice(-MOST_KEPT));
+    store([...kept(), { url: this._url, report, hiddenAtMs }].slice(-MOST_KEPT));
   }
 
   forget(id: string): void {

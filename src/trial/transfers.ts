@@ -28,49 +28,53 @@ export const pageSeconds = () => performance.now() / 1000;
 export class Transfers {
   requestedBits = 0;
   wastedBits = 0;
-  readonly #running = new Map<object, Running>();
+  private readonly _running = new Map<object, Running>();
   /** Of the newest bits, for downloads whose bits nobody tells. */
-  #rateBps = 0;
+  private _rateBps = 0;
 
   /** `isLive`: a request may wait for the encoder. */
-  constructor(private readonly session: { isLive: boolean; playback: Playback; link: LinkRecord }) {}
+  constructor(private readonly _session: { isLive: boolean; playback: Playback; link: LinkRecord }) {}
 
   sent(request: object, transfer: ObservedTransfer): void {
-    this.#running.set(request, { sentSeconds: pageSeconds(), ...transfer, bits: 0 });
+    this._running.set(request, { sentSeconds: pageSeconds(), ...transfer, bits: 0 });
   }
 
   /** Call it several times a second, and when bits have arrived. */
   poll(): void {
-    for (const [request, running] of this.#running) {
+    for (const [request, running] of this._running) {
       const { isAborted, bits } = running.progress();
       const overdueSeconds = running.sentSeconds + SILENCE_SECONDS;
       if (isAborted) this.ended(request, 'abandoned');
-      else if (bits !== running.bits) this.#arrived(running, bits);
-      else if (bits === 0 && !this.session.isLive && pageSeconds() > overdueSeconds)
-        this.#arrived(running, 0, overdueSeconds);
+      else if (bits !== running.bits) this._arrived(running, bits);
+      else if (bits === 0 && !this._session.isLive && pageSeconds() > overdueSeconds)
+        this._arrived(running, 0, overdueSeconds);
     }
   }
 
   /** `told`: the bits of the body, where its progress does not tell them. */
   ended(request: object, outcome: Outcome, told?: number): void {
-    const running = this.#running.get(request);
+    const running = this._running.get(request);
     if (running === undefined) return;
-    this.#running.delete(request);
+    this._running.delete(request);
     const isWhole = outcome === 'whole';
     const video = running.video?.();
     const expectedBits = video ? video.bitrateBps * (video.endSeconds - video.startSeconds) : 0;
     const { bits: known, firstByteSeconds = pageSeconds() } = running.progress();
     // Of a download that nobody measured, by the time and the latest throughput.
-    const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this.#rateBps);
-    this.#arrived(running, bits, firstByteSeconds);
+    const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this._rateBps);
+    this._arrived(running, bits, firstByteSeconds);
     if (!video || outcome === 'failed') return;
     this.requestedBits += isWhole ? bits : Math.max(bits, expectedBits);
     if (!isWhole) this.wastedBits += bits;
-    else if (video.bitrateBps > 0) this.session.playback.buffered(video);
+    else if (video.bitrateBps > 0) this._session.playback.buffered(video);
   }
 
   /** `bits` so far, since `firstSeconds`; default: where nobody tells when the first ones came, they count for the time that follows. */
-  #arrived(running: Running, bits: number | undefined, firstSeconds = running.progress().firstByteSeconds): void {
+  private _arrived(
+    running: Running,
+    bits: number | undefined,
+    firstSeconds = running.progress().firstByteSeconds,
+  ): void {
     const nowSeconds = pageSeconds();
     const { sentSeconds, toldSeconds = firstSeconds ?? nowSeconds } = running;
     if (bits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) return;
@@ -80,7 +84,7 @@ export class Transfers {
     // Fewer than before: the player has begun the request again.
     const addedBits = Math.max(0, bits - running.bits);
     running.bits = bits;
-    if (addedBits > 0) this.#rateBps = addedBits / (nowSeconds - fromSeconds);
-    this.session.link.delivered(fromSeconds, nowSeconds, addedBits);
+    if (addedBits > 0) this._rateBps = addedBits / (nowSeconds - fromSeconds);
+    this._session.link.delivered(fromSeconds, nowSeconds, addedBits);
   }
 }

@@ -30,38 +30,38 @@ const CORRELATION_STEP = 0.05;
 
 export class LinkFutures {
   readonly paths: LinkPaths;
-  readonly #futures: Futures;
-  /** `[future][cell]`: normal innovations, and the places in `#ratios` of the scores that follow from `#correlation`. */
-  readonly #innovations: Float64Array;
-  readonly #places: Uint8Array;
-  #correlation = Number.NaN;
+  private readonly _futures: Futures;
+  /** `[future][cell]`: normal innovations, and the places in `_ratios` of the scores that follow from `_correlation`. */
+  private readonly _innovations: Float64Array;
+  private readonly _places: Uint8Array;
+  private _correlation = Number.NaN;
   /** Of the forecast that was drawn last: the fluctuation by score, and `[future][step]` the capacity in bit/s. */
-  readonly #ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
-  readonly #rates: Float64Array;
+  private readonly _ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
+  private readonly _rates: Float64Array;
   /** `[future][handover][draw]`: normal scores. */
-  readonly #draws: Float64Array;
+  private readonly _draws: Float64Array;
 
   /** @param steps futures of the forecast's steps */
   constructor(steps: number, seed: number) {
-    this.#futures = new Futures(steps, seed);
+    this._futures = new Futures(steps, seed);
     const count = steps * COPIES;
     this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);
     const normal = () => normalQuantile(Math.max(1e-9, random()));
-    this.#innovations = Float64Array.from({ length: count * CELLS }, normal);
+    this._innovations = Float64Array.from({ length: count * CELLS }, normal);
     // The second copy of a future mirrors the first, so that few futures stand for the distribution.
-    this.#innovations.forEach((innovation, i, all) => {
+    this._innovations.forEach((innovation, i, all) => {
       if (Math.floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
     });
-    this.#places = new Uint8Array(count * CELLS);
-    this.#rates = new Float64Array(count * MAX_STEPS);
-    this.#draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
+    this._places = new Uint8Array(count * CELLS);
+    this._rates = new Float64Array(count * MAX_STEPS);
+    this._draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
   /** Draws the futures of a forecast into `paths`, which it returns. */
   draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
     const ageSeconds = Math.max(0, ageSecondsOf(forecast, state.nowSeconds));
-    if (this.#futures.draw(forecast, 0)) this.#prepare(forecast);
+    if (this._futures.draw(forecast, 0)) this._prepare(forecast);
     const { bits, count } = this.paths;
     const ends = forecast.stepEndsSeconds.slice(0, MAX_STEPS);
     // The capacity of each cell, in bit/s, in the place of the bits at its end.
@@ -70,9 +70,9 @@ export class LinkFutures {
         k === ends.length - 1
           ? CELLS
           : Math.max(from, Math.min(CELLS, Math.round((ends[k]! - ageSeconds) / CELL_SECONDS)));
-      for (let f = 0; f < count; f++) this.#fluctuate(f, k, from, end);
+      for (let f = 0; f < count; f++) this._fluctuate(f, k, from, end);
     }
-    this.#dip(forecast, state.utcMs ?? Number.NaN);
+    this._dip(forecast, state.utcMs ?? Number.NaN);
     for (let row = 0; row < bits.length; row += CELLS + 1) {
       for (let cell = row + 1; cell <= row + CELLS; cell++) {
         bits[cell] = bits[cell - 1]! + Math.max(LEAST_CELL_BPS, bits[cell]!) * CELL_SECONDS;
@@ -82,40 +82,40 @@ export class LinkFutures {
   }
 
   /** Writes the capacities of one future's cells of a step. */
-  #fluctuate(future: number, step: number, from: number, end: number): void {
+  private _fluctuate(future: number, step: number, from: number, end: number): void {
     const { bits } = this.paths;
-    const rate = this.#rates[future * MAX_STEPS + step]!;
+    const rate = this._rates[future * MAX_STEPS + step]!;
     const row = future * (CELLS + 1) + 1;
     for (let cell = from; cell < end; cell++) {
-      bits[row + cell] = rate * this.#ratios[this.#places[future * CELLS + cell]!]!;
+      bits[row + cell] = rate * this._ratios[this._places[future * CELLS + cell]!]!;
     }
   }
 
   /** Computes what does not depend on the forecast's age. */
-  #prepare(forecast: QuantileForecast): void {
+  private _prepare(forecast: QuantileForecast): void {
     const { fluctuation } = forecast;
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
-    const ratios = this.#ratios;
+    const ratios = this._ratios;
     for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
     const correlation = Math.round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
-    for (let i = 0; correlation !== this.#correlation && i < this.#places.length; i++) {
-      const fresh = this.#innovations[i]!;
+    for (let i = 0; correlation !== this._correlation && i < this._places.length; i++) {
+      const fresh = this._innovations[i]!;
       score = i % CELLS === 0 ? fresh : correlation * score + spread * fresh;
-      this.#places[i] = Math.max(0, Math.min(ratios.length - 1, RATIO_MIDDLE + Math.round(score * RATIOS_PER_SCORE)));
+      this._places[i] = Math.max(0, Math.min(ratios.length - 1, RATIO_MIDDLE + Math.round(score * RATIOS_PER_SCORE)));
     }
-    this.#correlation = correlation;
+    this._correlation = correlation;
     for (const [k, { middleBps, power }] of narrowedSteps(forecast).slice(0, MAX_STEPS).entries()) {
       for (let f = 0; f < this.paths.count; f++) {
-        const rate = this.#futures.stepBps(Math.floor(f / COPIES), k);
-        this.#rates[f * MAX_STEPS + k] = middleBps * (rate / middleBps) ** power;
+        const rate = this._futures.stepBps(Math.floor(f / COPIES), k);
+        this._rates[f * MAX_STEPS + k] = middleBps * (rate / middleBps) ** power;
       }
     }
   }
 
   /** Lowers the capacity of the cells at handovers. */
-  #dip({ handovers }: QuantileForecast, utcMs: number): void {
+  private _dip({ handovers }: QuantileForecast, utcMs: number): void {
     let h = 0;
     for (const { atMs, confidence, dip } of handovers) {
       const atSeconds = (atMs - utcMs) / 1000;
@@ -127,18 +127,18 @@ export class LinkFutures {
       const collapsesBelow = normalQuantile(collapse.probability);
       for (let f = 0; f < this.paths.count; f++) {
         const at = (f * HANDOVERS + h) * DRAWS;
-        const draws = this.#draws;
+        const draws = this._draws;
         if (draws[at]! >= comesBelow) continue;
         const from = atSeconds + dip.timingSeconds * draws[at + 1]!;
         const to = from + lastsSeconds(draws[at + 2]!);
-        this.#lower(f, from, to, dip.depth);
-        if (draws[at + 3]! < collapsesBelow) this.#lower(f, to, to + collapse.seconds, collapse.depth);
+        this._lower(f, from, to, dip.depth);
+        if (draws[at + 3]! < collapsesBelow) this._lower(f, to, to + collapse.seconds, collapse.depth);
       }
       h++;
     }
   }
 
-  #lower(future: number, fromSeconds: number, toSeconds: number, depth: number): void {
+  private _lower(future: number, fromSeconds: number, toSeconds: number, depth: number): void {
     const last = Math.min(CELLS - 1, Math.floor(toSeconds / CELL_SECONDS));
     for (let cell = Math.max(0, Math.floor(fromSeconds / CELL_SECONDS)); cell <= last; cell++) {
       const start = cell * CELL_SECONDS;

@@ -13,7 +13,7 @@ export const LEAST_CELL_BPS = 1e3;
 export class LinkPaths {
   /** `[future * (CELLS + 1) + cell]`: bits from now to the cell's start. */
   readonly bits: Float64Array;
-  #cell = 0;
+  private _cell = 0;
 
   /** @param count futures */
   constructor(readonly count: number) {
@@ -38,7 +38,7 @@ export class LinkPaths {
 
   /** Begins a series of transfers in one future, in order of time. */
   begin(): void {
-    this.#cell = 0;
+    this._cell = 0;
   }
 
   /** When `bits` have arrived that start at `fromSeconds`; both in seconds from now. */
@@ -49,9 +49,9 @@ export class LinkPaths {
     if (until >= all) {
       return Math.max(fromSeconds, DRAWN_SECONDS) + (Math.min(bits, until - all) / all) * DRAWN_SECONDS;
     }
-    let cell = this.#cell;
+    let cell = this._cell;
     while (this.bits[row + cell + 1]! < until) cell++;
-    this.#cell = cell;
+    this._cell = cell;
     const low = this.bits[row + cell]!;
     return (cell + (until - low) / (this.bits[row + cell + 1]! - low)) * CELL_SECONDS;
   }

@@ -29,13 +29,13 @@ export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: 
 class LiveEdge implements LivePart {
   readonly fallback = new PathPlan();
   readonly pace?: NonNullable<LivePart['pace']>;
-  readonly #options: ResolvedMpcLOptions;
-  #link: LinkFutures | undefined;
+  private readonly _options: ResolvedMpcLOptions;
+  private _link: LinkFutures | undefined;
   /** A download is reconsidered and the rate is set at the same tick, in the same state. */
-  #latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
+  private _latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
 
   constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {
-    this.#options = options;
+    this._options = options;
     if (!isPacing) return;
     this.pace = (state, inFlight, forecast) =>
       paceOf(state, inFlight, {
@@ -46,12 +46,12 @@ class LiveEdge implements LivePart {
   }
 
   outcomes(state: PlayerState, forecast: QuantileForecast): LiveOutcomes {
-    const latest = this.#latest;
+    const latest = this._latest;
     if (latest?.state === state && latest.forecast === forecast) return latest.outcomes;
-    const { tuning, seed } = this.#options;
-    this.#link ??= new LinkFutures(tuning.futures / COPIES, seed);
-    const outcomes = new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));
-    this.#latest = { state, forecast, outcomes };
+    const { tuning, seed } = this._options;
+    this._link ??= new LinkFutures(tuning.futures / COPIES, seed);
+    const outcomes = new LiveOutcomes(state, this._options, this._link.draw(state, forecast));
+    this._latest = { state, forecast, outcomes };
     return outcomes;
   }
 }

@@ -49,47 +49,47 @@ interface PlayedFuture {
 }
 
 export class LiveOutcomes implements Outcomes<LiveRequest> {
-  readonly #state: PlayerState;
-  readonly #options: ResolvedMpcLOptions;
-  readonly #link: LinkPaths;
-  readonly #latencySeconds: number;
+  private readonly _state: PlayerState;
+  private readonly _options: ResolvedMpcLOptions;
+  private readonly _link: LinkPaths;
+  private readonly _latencySeconds: number;
   /** From now. */
-  readonly #firstExistsSeconds: number;
-  readonly #chunkCount: number;
-  readonly #chunkSeconds: number;
-  readonly #qualities: readonly number[];
-  readonly #stallCosts: ReturnType<typeof stallCostsOf>;
-  readonly #sizesBits: (readonly number[])[] = [];
+  private readonly _firstExistsSeconds: number;
+  private readonly _chunkCount: number;
+  private readonly _chunkSeconds: number;
+  private readonly _qualities: readonly number[];
+  private readonly _stallCosts: ReturnType<typeof stallCostsOf>;
+  private readonly _sizesBits: (readonly number[])[] = [];
 
   constructor(state: PlayerState, options: ResolvedMpcLOptions, link: LinkPaths) {
-    this.#state = state;
-    this.#options = options;
-    this.#link = link;
-    this.#latencySeconds = recentLatencySeconds(state);
-    this.#firstExistsSeconds = state.live!.firstChunkAtSeconds - state.nowSeconds;
-    this.#chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
-    this.#chunkSeconds = state.segmentSeconds / this.#chunkCount;
-    this.#qualities = qualitiesAt(state, 0);
-    this.#stallCosts = stallCostsOf(state, options);
+    this._state = state;
+    this._options = options;
+    this._link = link;
+    this._latencySeconds = recentLatencySeconds(state);
+    this._firstExistsSeconds = state.live!.firstChunkAtSeconds - state.nowSeconds;
+    this._chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
+    this._chunkSeconds = state.segmentSeconds / this._chunkCount;
+    this._qualities = qualitiesAt(state, 0);
+    this._stallCosts = stallCostsOf(state, options);
   }
 
   /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
     const buffered = instead?.buffered ?? 0;
-    const bits = this.#chunkBits(0, representation);
-    const setupSeconds = this.#state.setupSeconds?.[representation] ?? 0;
-    const latencySeconds = this.#latencySeconds + Math.max(0, setupSeconds - Math.max(0, this.#firstExistsSeconds));
+    const bits = this._chunkBits(0, representation);
+    const setupSeconds = this._state.setupSeconds?.[representation] ?? 0;
+    const latencySeconds = this._latencySeconds + Math.max(0, setupSeconds - Math.max(0, this._firstExistsSeconds));
     return { representation, chunk: 0, bits, latencySeconds, buffered };
   }
 
   running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): LiveRequest {
-    const chunkBits = sizeBits / this.#chunkCount;
-    const chunk = Math.min(this.#chunkCount - 1, Math.floor(receivedBits / chunkBits));
+    const chunkBits = sizeBits / this._chunkCount;
+    const chunk = Math.min(this._chunkCount - 1, Math.floor(receivedBits / chunkBits));
     return {
       representation,
       chunk,
       bits: Math.max(0, (chunk + 1) * chunkBits - receivedBits),
-      latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0,
+      latencySeconds: firstByteAtSeconds === undefined ? this._latencySeconds : 0,
       buffered: chunk,
     };
   }
@@ -97,7 +97,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   /** Whether it is expected to stall playback for a time that is worth a switch. */
   isLate(running: LiveRequest): boolean {
     // Later segments do not change the stall.
-    return this.evaluate(running, 1).stallSeconds >= this.#options.tuning.liveLateSeconds;
+    return this.evaluate(running, 1).stallSeconds >= this._options.tuning.liveLateSeconds;
   }
 
   /**
@@ -105,49 +105,49 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
    * last chunk is late counts as one of stall. `segments`: of the plan.
    */
   evaluate(request: LiveRequest, segments = SEGMENTS): Evaluation {
-    const { weights, segmentSeconds } = this.#state;
+    const { weights, segmentSeconds } = this._state;
     let score = 0;
     let stallSeconds = 0;
-    const count = segments * this.#chunkCount - request.buffered;
-    for (let f = 0; f < this.#link.count; f++) {
+    const count = segments * this._chunkCount - request.buffered;
+    for (let f = 0; f < this._link.count; f++) {
       let best: PlayedFuture | undefined;
       for (const steps of LATER_STEPS) {
         if (steps > (segments > 1 ? request.representation : 0)) break;
-        const played = this.#play(f, request, { count, later: request.representation - steps });
+        const played = this._play(f, request, { count, later: request.representation - steps });
         if (best === undefined || played.score > best.score) best = played;
         // Nothing stalls, so lower bitrates would only lower the quality.
         if (played.cost === 0) break;
       }
-      score += best!.score / this.#link.count;
-      stallSeconds += best!.stallSeconds / this.#link.count;
+      score += best!.score / this._link.count;
+      stallSeconds += best!.stallSeconds / this._link.count;
     }
-    const quality = this.#qualities[request.representation]!;
+    const quality = this._qualities[request.representation]!;
     const qoe = quality - (weights.mu * stallSeconds) / segmentSeconds;
     return { score, qoe, stallSeconds, laterQoe: score / segmentSeconds - qoe };
   }
 
   /** The latency at which each of the next `count` chunks plays in time: `[future * count + chunk]`. */
   neededLatencySeconds(request: LiveRequest, count: number): Float64Array {
-    const needed = new Float64Array(this.#link.count * count);
-    for (let f = 0; f < this.#link.count; f++) {
-      this.#play(f, request, { count, needed: needed.subarray(f * count, (f + 1) * count) });
+    const needed = new Float64Array(this._link.count * count);
+    for (let f = 0; f < this._link.count; f++) {
+      this._play(f, request, { count, needed: needed.subarray(f * count, (f + 1) * count) });
     }
     return needed;
   }
 
   /** `later`: representation of the later segments. Without it they follow the link. */
-  #play(
+  private _play(
     future: number,
     request: LiveRequest,
     { count, later, needed }: { count: number; later?: number; needed?: Float64Array },
   ): PlayedFuture {
-    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, live } = this.#state;
-    const link = this.#link;
-    const chunkCount = this.#chunkCount;
-    const chunkSeconds = this.#chunkSeconds;
-    const qualities = this.#qualities;
-    const firstExists = this.#firstExistsSeconds;
-    const { previousBitrateBps: before } = this.#state;
+    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, live } = this._state;
+    const link = this._link;
+    const chunkCount = this._chunkCount;
+    const chunkSeconds = this._chunkSeconds;
+    const qualities = this._qualities;
+    const firstExists = this._firstExistsSeconds;
+    const { previousBitrateBps: before } = this._state;
     let previous = before === undefined ? Number.NaN : weights.quality(before);
     let quality = 0;
     let stalls = 0;
@@ -155,7 +155,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     let ownStall = 0;
     let isWaiting = !started;
     // When playback needs the next chunk.
-    let due = started ? (bufferLevelSeconds - this.#options.tuning.stallLevelSeconds) / playbackRate : 0;
+    let due = started ? (bufferLevelSeconds - this._options.tuning.stallLevelSeconds) / playbackRate : 0;
     // Below the target, slow playback and the first stall lead to it: a bitrate is chosen as if playback were there.
     if (started && !needed) due += Math.max(0, live!.targetLatencySeconds - live!.latencySeconds - NEAR_TARGET_SECONDS);
     let representation = request.representation;
@@ -164,16 +164,16 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     link.begin();
     for (let k = 0; left > 0; k++) {
       const exists = firstExists + k * segmentSeconds;
-      if (k > 0) representation = later ?? this.#laterRepresentation(future, k, at, exists);
+      if (k > 0) representation = later ?? this._laterRepresentation(future, k, at, exists);
       if (!needed) {
         const q = qualities[representation]!;
         quality += q * segmentSeconds - changeCost(weights, previous, q);
         previous = q;
       }
-      const chunkBits = this.#chunkBits(k, representation);
+      const chunkBits = this._chunkBits(k, representation);
       const first = k === 0 ? request.chunk : 0;
       if (first === 0) at = Math.max(at, exists);
-      at += k === 0 ? request.latencySeconds : this.#latencySeconds;
+      at += k === 0 ? request.latencySeconds : this._latencySeconds;
       for (let chunk = first; chunk < chunkCount && left > 0; chunk++) {
         const isPartial = k === 0 && chunk === request.chunk;
         at = link.arrivalSeconds(
@@ -198,39 +198,39 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       if (k === 0 && !isPaused) ownStall = stalled;
     }
     const end = firstExists + Math.ceil((count + request.buffered) / chunkCount) * segmentSeconds - chunkSeconds;
-    const cost = this.#stallCost(stalls, stalled, at - end);
+    const cost = this._stallCost(stalls, stalled, at - end);
     return { score: quality - cost, cost, stallSeconds: ownStall };
   }
 
   /** `queueSeconds`: from the time at which the plan's last chunk exists to its arrival. */
-  #stallCost(stalls: number, stallSeconds: number, queueSeconds: number): number {
-    const { weights, live } = this.#state;
+  private _stallCost(stalls: number, stallSeconds: number, queueSeconds: number): number {
+    const { weights, live } = this._state;
     const excessSeconds = live!.latencySeconds + stallSeconds - live!.targetLatencySeconds - NEAR_SECONDS;
     const lateSeconds = Math.max(0, queueSeconds - Math.max(0, excessSeconds));
-    const { mu, stall } = this.#stallCosts;
-    return mu * (stallSeconds + lateSeconds) + (stall + weights.mu * liveStallSeconds(this.#options)) * stalls;
+    const { mu, stall } = this._stallCosts;
+    return mu * (stallSeconds + lateSeconds) + (stall + weights.mu * liveStallSeconds(this._options)) * stalls;
   }
 
   /** The highest bitrate that the link carried of late in this future, less what is late. */
-  #laterRepresentation(future: number, k: number, freeSeconds: number, existsSeconds: number): number {
-    const { segmentSeconds } = this.#state;
+  private _laterRepresentation(future: number, k: number, freeSeconds: number, existsSeconds: number): number {
+    const { segmentSeconds } = this._state;
     const from = Math.max(0, freeSeconds - segmentSeconds);
-    const bits = this.#link.bitsUntil(future, freeSeconds) - this.#link.bitsUntil(future, from);
-    const capacityBps = bits / Math.max(this.#chunkSeconds / 2, freeSeconds - from);
+    const bits = this._link.bitsUntil(future, freeSeconds) - this._link.bitsUntil(future, from);
+    const capacityBps = bits / Math.max(this._chunkSeconds / 2, freeSeconds - from);
     const lateSeconds = Math.max(0, freeSeconds - existsSeconds);
     const most = capacityBps * Math.max(LEAST_TIME_SHARE * segmentSeconds, segmentSeconds - lateSeconds);
-    const sizes = this.#sizes(k);
+    const sizes = this._sizes(k);
     let representation = sizes.length - 1;
     while (representation > 0 && sizes[representation]! > most) representation--;
     return representation;
   }
 
-  #sizes(k: number): readonly number[] {
-    this.#sizesBits[k] ??= sizesAt(this.#state, k);
-    return this.#sizesBits[k];
+  private _sizes(k: number): readonly number[] {
+    this._sizesBits[k] ??= sizesAt(this._state, k);
+    return this._sizesBits[k];
   }
 
-  #chunkBits(k: number, representation: number): number {
-    return this.#sizes(k)[representation]! / this.#chunkCount;
+  private _chunkBits(k: number, representation: number): number {
+    return this._sizes(k)[representation]! / this._chunkCount;
   }
 }

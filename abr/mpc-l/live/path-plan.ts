@@ -13,38 +13,38 @@ import { LiveOutcomes } from './live-outcomes.ts';
 import { paceOf } from './pace.ts';
 
 export class PathPlan implements LivePlan {
-  readonly #options: ResolvedMpcLOptions;
-  readonly #link = new LinkPaths(1);
+  private readonly _options: ResolvedMpcLOptions;
+  private readonly _link = new LinkPaths(1);
 
   /** `risk`: as MPC-L's. Default 0: RobustMPC's discount is aversion enough. */
   constructor({ risk = 0 }: Pick<MpcLOptions, 'risk'> = {}) {
-    this.#options = resolveMpcLOptions({ risk });
+    this._options = resolveMpcLOptions({ risk });
   }
 
   get lateSeconds(): number {
-    return this.#options.tuning.liveLateSeconds;
+    return this._options.tuning.liveLateSeconds;
   }
 
   /** The representation with the highest score; the lowest of equal ones. */
   decide(state: PlayerState, path: CapacityPath, evidence: string) {
-    const { best, evaluations, candidates } = evaluateAll(state, this.#outcomes(state, path));
+    const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, path));
     return { representation: best, candidates, reason: `${evidence}: ${describeEvaluation(evaluations[best]!)}` };
   }
 
   reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number {
-    const outcomes = this.#outcomes(state, path);
+    const outcomes = this._outcomes(state, path);
     const current = state.ladderBps.lastIndexOf(inFlight.bitrateBps);
     const running = outcomes.running(inFlight, current);
     return (r) => outcomes.evaluate(r === current ? running : outcomes.newRequest(r, running)).score;
   }
 
   pace(state: PlayerState, inFlight: InFlight | undefined, future: Parameters<LivePlan['pace']>[2]): Pace {
-    const plan = future && { forecast: future, outcomes: this.#outcomes(state, future.path) };
-    return paceOf(state, inFlight, { options: this.#options, plan });
+    const plan = future && { forecast: future, outcomes: this._outcomes(state, future.path) };
+    return paceOf(state, inFlight, { options: this._options, plan });
   }
 
-  #outcomes(state: PlayerState, path: CapacityPath): LiveOutcomes {
-    this.#link.sample(path);
-    return new LiveOutcomes(state, this.#options, this.#link);
+  private _outcomes(state: PlayerState, path: CapacityPath): LiveOutcomes {
+    this._link.sample(path);
+    return new LiveOutcomes(state, this._options, this._link);
   }
 }

@@ -21,27 +21,27 @@ export class BolaParameters {
 
   /** `ladderBps` has at least two different bitrates. */
   constructor(
-    private readonly ladderBps: readonly number[],
+    private readonly _ladderBps: readonly number[],
     bufferCapSeconds: number,
   ) {
-    const leastSeconds = MINIMUM_BUFFER_SECONDS + SECONDS_PER_REPRESENTATION * ladderBps.length;
+    const leastSeconds = MINIMUM_BUFFER_SECONDS + SECONDS_PER_REPRESENTATION * _ladderBps.length;
     const targetSeconds = Math.max(Math.min(bufferCapSeconds, MAX_TARGET_SECONDS), leastSeconds);
-    this.gp = (this.utility(ladderBps.length - 1) - 1) / (targetSeconds / MINIMUM_BUFFER_SECONDS - 1);
+    this.gp = (this._utility(_ladderBps.length - 1) - 1) / (targetSeconds / MINIMUM_BUFFER_SECONDS - 1);
     this.vp = MINIMUM_BUFFER_SECONDS / this.gp;
   }
 
   choiceAt(levelSeconds: number): number {
-    return bolaChoice(this.ladderBps, this, levelSeconds);
+    return bolaChoice(this._ladderBps, this, levelSeconds);
   }
 
   /** `_minBufferLevelForRepresentation`, in seconds. */
   lowestLevelFor(representation: number): number {
-    const [bps, utility] = [this.ladderBps[representation]!, this.utility(representation)];
+    const [bps, utility] = [this._ladderBps[representation]!, this._utility(representation)];
     let level = 0;
     for (let r = 0; r < representation; r++) {
-      const lowerBps = this.ladderBps[r]!;
+      const lowerBps = this._ladderBps[r]!;
       if (lowerBps === bps) continue;
-      const crossing = (bps * this.utility(r) - lowerBps * utility) / (bps - lowerBps);
+      const crossing = (bps * this._utility(r) - lowerBps * utility) / (bps - lowerBps);
       level = Math.max(level, this.vp * (this.gp + crossing));
     }
     return level;
@@ -49,10 +49,10 @@ export class BolaParameters {
 
   /** `_maxBufferLevelForRepresentation`, in seconds. */
   highestLevelFor(representation: number): number {
-    return this.vp * (this.utility(representation) + this.gp);
+    return this.vp * (this._utility(representation) + this.gp);
   }
 
-  private utility(representation: number): number {
-    return bolaUtility(this.ladderBps, representation) + 1;
+  private _utility(representation: number): number {
+    return bolaUtility(this._ladderBps, representation) + 1;
   }
 }

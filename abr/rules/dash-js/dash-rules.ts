@@ -33,11 +33,11 @@ export function createBolaE(): Controller {
 class DashRules implements Controller {
   constructor(
     readonly name: string,
-    private readonly isDynamic: boolean,
+    private readonly _isDynamic: boolean,
   ) {}
 
   decide(state: PlayerState): Decision {
-    return { controller: this.name, ...new DashSession(state, this.isDynamic).next() };
+    return { controller: this.name, ...new DashSession(state, this._isDynamic).next() };
   }
 
   reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {

@@ -50,176 +50,176 @@ interface Bola {
 }
 
 export class DashSession {
-  private nowSeconds = 0;
-  private levelSeconds = 0;
-  private segments = 0;
-  private representation = 0;
-  private abandonedUntilSeconds = Number.NEGATIVE_INFINITY;
-  private usesBola: boolean;
-  private bola: Bola | undefined;
+  private _nowSeconds = 0;
+  private _levelSeconds = 0;
+  private _segments = 0;
+  private _representation = 0;
+  private _abandonedUntilSeconds = Number.NEGATIVE_INFINITY;
+  private _usesBola: boolean;
+  private _bola: Bola | undefined;
   /** [before, chosen] of the last choices. */
-  private changes: (readonly [number, number])[] = [];
+  private _changes: (readonly [number, number])[] = [];
   /** `downloads` until then. */
-  private readonly ended: Download[] = [];
-  private readonly parameters: BolaParameters | undefined;
+  private readonly _ended: Download[] = [];
+  private readonly _parameters: BolaParameters | undefined;
 
   constructor(
-    private readonly state: PlayerState,
-    private readonly isDynamic: boolean,
+    private readonly _state: PlayerState,
+    private readonly _isDynamic: boolean,
   ) {
-    const { ladderBps, bufferCapSeconds } = state;
+    const { ladderBps, bufferCapSeconds } = _state;
     if (ladderBps[ladderBps.length - 1]! > ladderBps[0]!) {
-      this.parameters = new BolaParameters(ladderBps, bufferCapSeconds);
+      this._parameters = new BolaParameters(ladderBps, bufferCapSeconds);
     }
-    this.usesBola = !isDynamic;
-    const run = lastRun(state);
-    this.nowSeconds = run[0]?.requestedAtSeconds ?? state.nowSeconds;
+    this._usesBola = !_isDynamic;
+    const run = lastRun(_state);
+    this._nowSeconds = run[0]?.requestedAtSeconds ?? _state.nowSeconds;
     run.forEach((download, i) => {
-      this.replay(download, run[i - 1], run[i + 1]);
+      this._replay(download, run[i - 1], run[i + 1]);
     });
   }
 
   /** The choice of the next segment. */
   next(): RuleChoice {
-    const { nowSeconds, bufferLevelSeconds } = this.state;
-    this.advanceTo(nowSeconds);
+    const { nowSeconds, bufferLevelSeconds } = this._state;
+    this._advanceTo(nowSeconds);
     // The truth, where the state has less than the whole session.
-    this.setLevel(bufferLevelSeconds);
-    return this.choose();
+    this._setLevel(bufferLevelSeconds);
+    return this._choose();
   }
 
-  private replay(download: Download, before: Download | undefined, after: Download | undefined): void {
+  private _replay(download: Download, before: Download | undefined, after: Download | undefined): void {
     const { requestedAtSeconds, downloadSeconds, abandoned, segmentIndex, bitrateBps } = download;
-    this.advanceTo(requestedAtSeconds);
+    this._advanceTo(requestedAtSeconds);
     const isAgain = before?.abandoned && before.segmentIndex === segmentIndex;
-    if (!isAgain) this.choose();
-    this.representation = highestWithin(this.state.ladderBps, bitrateBps);
-    this.advanceTo(requestedAtSeconds + downloadSeconds);
-    this.ended.push(download);
-    if (abandoned) this.abandon(after?.bitrateBps ?? bitrateBps);
-    else this.load(downloadSeconds);
+    if (!isAgain) this._choose();
+    this._representation = highestWithin(this._state.ladderBps, bitrateBps);
+    this._advanceTo(requestedAtSeconds + downloadSeconds);
+    this._ended.push(download);
+    if (abandoned) this._abandon(after?.bitrateBps ?? bitrateBps);
+    else this._load(downloadSeconds);
   }
 
-  private advanceTo(seconds: number): void {
-    const elapsed = Math.max(0, seconds - this.nowSeconds);
-    this.nowSeconds += elapsed;
-    this.setLevel(Math.max(0, this.levelSeconds - elapsed * this.state.playbackRate));
+  private _advanceTo(seconds: number): void {
+    const elapsed = Math.max(0, seconds - this._nowSeconds);
+    this._nowSeconds += elapsed;
+    this._setLevel(Math.max(0, this._levelSeconds - elapsed * this._state.playbackRate));
   }
 
-  private setLevel(seconds: number): void {
-    this.levelSeconds = seconds;
-    if (this.isDynamic) this.usesBola = seconds >= (this.usesBola ? SWITCH_SECONDS / 2 : SWITCH_SECONDS);
-    if (this.segments > 0 && seconds <= EMPTY_SECONDS - LEVEL_AGE_SECONDS && this.bola?.isSteady)
-      this.bola.placeholderSeconds = 0;
+  private _setLevel(seconds: number): void {
+    this._levelSeconds = seconds;
+    if (this._isDynamic) this._usesBola = seconds >= (this._usesBola ? SWITCH_SECONDS / 2 : SWITCH_SECONDS);
+    if (this._segments > 0 && seconds <= EMPTY_SECONDS - LEVEL_AGE_SECONDS && this._bola?.isSteady)
+      this._bola.placeholderSeconds = 0;
   }
 
-  private abandon(nextBitrateBps: number): void {
-    this.changes = [];
-    this.abandonedUntilSeconds = this.nowSeconds + ABANDONED_SECONDS;
-    this.representation = highestWithin(this.state.ladderBps, nextBitrateBps);
-    const { bola, representation, parameters } = this;
+  private _abandon(nextBitrateBps: number): void {
+    this._changes = [];
+    this._abandonedUntilSeconds = this._nowSeconds + ABANDONED_SECONDS;
+    this._representation = highestWithin(this._state.ladderBps, nextBitrateBps);
+    const { _bola: bola, _representation: representation, _parameters: parameters } = this;
     if (!bola || !parameters) return;
     bola.representation = representation;
-    bola.idleSinceSeconds = this.nowSeconds;
+    bola.idleSinceSeconds = this._nowSeconds;
     const level = representation > 0 ? parameters.lowestLevelFor(representation) : MINIMUM_BUFFER_SECONDS;
-    this.limitPlaceholder(bola, level - this.levelSeconds);
+    this._limitPlaceholder(bola, level - this._levelSeconds);
   }
 
-  private load(downloadSeconds: number): void {
-    const { bola, representation, parameters } = this;
+  private _load(downloadSeconds: number): void {
+    const { _bola: bola, _representation: representation, _parameters: parameters } = this;
     if (bola && parameters) {
       bola.representation = representation;
       bola.hasSegment = true;
-      bola.idleSinceSeconds = this.nowSeconds;
+      bola.idleSinceSeconds = this._nowSeconds;
       bola.placeholderSeconds *= PLACEHOLDER_DECAY;
-      const levelAtRequest = this.levelSeconds + downloadSeconds;
-      this.limitPlaceholder(bola, parameters.highestLevelFor(representation) - levelAtRequest);
+      const levelAtRequest = this._levelSeconds + downloadSeconds;
+      this._limitPlaceholder(bola, parameters.highestLevelFor(representation) - levelAtRequest);
     }
-    this.segments++;
-    this.setLevel(this.levelSeconds + this.state.segmentSeconds);
+    this._segments++;
+    this._setLevel(this._levelSeconds + this._state.segmentSeconds);
   }
 
-  private limitPlaceholder(bola: Bola, seconds: number): void {
+  private _limitPlaceholder(bola: Bola, seconds: number): void {
     bola.placeholderSeconds = Math.min(bola.placeholderSeconds, Math.max(0, seconds));
   }
 
   /** The lowest request of all rules; without one the representation stays. */
-  private choose(): RuleChoice {
-    const throughputBps = ewmaThroughputBps(this.ended, Number.POSITIVE_INFINITY);
-    const isFree = this.nowSeconds >= this.abandonedUntilSeconds;
-    const byThroughput = () => (isFree ? this.byThroughput(throughputBps) : undefined);
-    const main = this.usesBola ? this.byBuffer(throughputBps) : byThroughput();
-    const rules = [main, this.guarded(throughputBps), this.byHistory()];
+  private _choose(): RuleChoice {
+    const throughputBps = ewmaThroughputBps(this._ended, Number.POSITIVE_INFINITY);
+    const isFree = this._nowSeconds >= this._abandonedUntilSeconds;
+    const byThroughput = () => (isFree ? this._byThroughput(throughputBps) : undefined);
+    const main = this._usesBola ? this._byBuffer(throughputBps) : byThroughput();
+    const rules = [main, this._guarded(throughputBps), this._byHistory()];
     const requests = rules.filter((request) => request !== undefined);
-    const before = this.representation;
+    const before = this._representation;
     const waitSeconds = main?.waitSeconds ?? 0;
     const keep = { representation: before, reason: 'dash.js changes nothing', waitSeconds };
     if (requests.length === 0) return keep;
     const lowest = requests.reduce((a, b) => (b.representation < a.representation ? b : a));
-    this.changes = [...this.changes, [before, lowest.representation] as const].slice(-HISTORY_CHOICES);
+    this._changes = [...this._changes, [before, lowest.representation] as const].slice(-HISTORY_CHOICES);
     return isFree || lowest.representation <= before ? { ...lowest, waitSeconds } : keep;
   }
 
-  private sustainable(throughputBps: number): number {
-    return highestWithin(this.state.ladderBps, SAFETY_FACTOR * throughputBps);
+  private _sustainable(throughputBps: number): number {
+    return highestWithin(this._state.ladderBps, SAFETY_FACTOR * throughputBps);
   }
 
-  private byThroughput(throughputBps: number | undefined): RuleChoice | undefined {
+  private _byThroughput(throughputBps: number | undefined): RuleChoice | undefined {
     if (throughputBps === undefined) return undefined;
     const reason = `ThroughputRule: ${(throughputBps / 1e6).toPrecision(3)} Mbit/s`;
-    return { representation: this.sustainable(throughputBps), reason };
+    return { representation: this._sustainable(throughputBps), reason };
   }
 
-  private byBuffer(throughputBps: number | undefined): RuleChoice | undefined {
-    const { parameters } = this;
+  private _byBuffer(throughputBps: number | undefined): RuleChoice | undefined {
+    const { _parameters: parameters } = this;
     if (!parameters) return undefined;
-    this.bola ??= {
+    this._bola ??= {
       isSteady: false,
       hasSegment: false,
-      representation: this.representation,
+      representation: this._representation,
       placeholderSeconds: 0,
-      idleSinceSeconds: this.nowSeconds,
+      idleSinceSeconds: this._nowSeconds,
     };
     if (throughputBps === undefined) return undefined;
-    const sustainable = this.sustainable(throughputBps);
-    if (this.bola.isSteady) return this.bySteadyBuffer(this.bola, sustainable, parameters);
-    this.bola.placeholderSeconds = Math.max(0, parameters.lowestLevelFor(sustainable) - this.levelSeconds);
-    this.bola.representation = sustainable;
-    this.bola.isSteady = this.bola.hasSegment && this.levelSeconds >= this.state.segmentSeconds - LEVEL_AGE_SECONDS;
+    const sustainable = this._sustainable(throughputBps);
+    if (this._bola.isSteady) return this._bySteadyBuffer(this._bola, sustainable, parameters);
+    this._bola.placeholderSeconds = Math.max(0, parameters.lowestLevelFor(sustainable) - this._levelSeconds);
+    this._bola.representation = sustainable;
+    this._bola.isSteady = this._bola.hasSegment && this._levelSeconds >= this._state.segmentSeconds - LEVEL_AGE_SECONDS;
     return { representation: sustainable, reason: 'BolaRule: starting by throughput' };
   }
 
-  private bySteadyBuffer(bola: Bola, sustainable: number, parameters: BolaParameters): RuleChoice {
-    bola.placeholderSeconds += Math.max(0, this.nowSeconds - bola.idleSinceSeconds);
-    bola.idleSinceSeconds = this.nowSeconds;
-    const levelSeconds = this.levelSeconds + bola.placeholderSeconds;
+  private _bySteadyBuffer(bola: Bola, sustainable: number, parameters: BolaParameters): RuleChoice {
+    bola.placeholderSeconds += Math.max(0, this._nowSeconds - bola.idleSinceSeconds);
+    bola.idleSinceSeconds = this._nowSeconds;
+    const levelSeconds = this._levelSeconds + bola.placeholderSeconds;
     let representation = parameters.choiceAt(levelSeconds);
     // BOLA-O: the buffer level alone does not raise the bitrate above the sustainable one.
     if (representation > bola.representation && representation > sustainable) {
       representation = Math.max(sustainable, bola.representation);
     }
-    const roomSeconds = parameters.highestLevelFor(representation) - this.levelSeconds;
-    this.limitPlaceholder(bola, roomSeconds);
+    const roomSeconds = parameters.highestLevelFor(representation) - this._levelSeconds;
+    this._limitPlaceholder(bola, roomSeconds);
     bola.representation = representation;
-    const isTop = representation === this.state.ladderBps.length - 1;
+    const isTop = representation === this._state.ladderBps.length - 1;
     const reason = `BolaRule: buffer level with placeholder ${levelSeconds.toFixed(1)} s`;
     return { representation, reason, waitSeconds: isTop ? 0 : Math.max(0, -roomSeconds) };
   }
 
-  private guarded(throughputBps: number | undefined): RuleChoice | undefined {
-    const { ladderBps, segmentSeconds } = this.state;
-    if (this.segments < GUARD_IGNORES_SEGMENTS || throughputBps === undefined || this.levelSeconds <= 0)
+  private _guarded(throughputBps: number | undefined): RuleChoice | undefined {
+    const { ladderBps, segmentSeconds } = this._state;
+    if (this._segments < GUARD_IGNORES_SEGMENTS || throughputBps === undefined || this._levelSeconds <= 0)
       return undefined;
-    const bps = (GUARD_SAFETY_FACTOR * throughputBps * this.levelSeconds) / segmentSeconds;
+    const bps = (GUARD_SAFETY_FACTOR * throughputBps * this._levelSeconds) / segmentSeconds;
     return { representation: highestWithin(ladderBps, bps), reason: 'InsufficientBufferRule: low buffer' };
   }
 
   /** Counts choices by the representation before them, from the lowest on, until they are enough. */
-  private byHistory(): RuleChoice | undefined {
+  private _byHistory(): RuleChoice | undefined {
     let drops = 0;
     let others = 0;
-    for (let r = 0; r < this.state.ladderBps.length; r++) {
-      const own = this.changes.filter(([before]) => before === r);
+    for (let r = 0; r < this._state.ladderBps.length; r++) {
+      const own = this._changes.filter(([before]) => before === r);
       const ownDrops = own.filter(([before, chosen]) => chosen < before).length;
       drops += ownDrops;
       others += own.length - ownDrops;

@@ -102,20 +102,20 @@ const FORGOTTEN = 0.05;
 
 /** The hypotheses of dips that recur at the same position of a period, one for each tenth of a second in it. */
 export class RegularDips {
-  readonly #slots: number;
-  readonly #dips: Float32Array;
-  readonly #trials: Float32Array;
+  private readonly _slots: number;
+  private readonly _dips: Float32Array;
+  private readonly _trials: Float32Array;
 
   constructor(periodSeconds: number) {
-    this.#slots = periodSeconds * SLOTS_PER_SECOND;
-    this.#dips = new Float32Array(this.#slots);
-    this.#trials = new Float32Array(this.#slots);
+    this._slots = periodSeconds * SLOTS_PER_SECOND;
+    this._dips = new Float32Array(this._slots);
+    this._trials = new Float32Array(this._slots);
   }
 
   /** The position that a slot is evidence on: with `offset` 0 the one after it, 1 its own, 2 the one before it. */
   position(slot: number, offset: number): number {
     const at = slot + 1 - offset;
-    return at - this.#slots * Math.floor(at / this.#slots);
+    return at - this._slots * Math.floor(at / this._slots);
   }
 
   /**
@@ -124,12 +124,12 @@ export class RegularDips {
    */
   observe(position: number, offset: number, isDip: boolean, share: number): number {
     const part = OFFSET_SHARES[offset]!;
-    const dips = this.#dips[position]!;
-    const trials = this.#trials[position]!;
+    const dips = this._dips[position]!;
+    const trials = this._trials[position]!;
     const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
     const keep = 1 - FORGOTTEN * part;
-    this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
-    this.#trials[position] = Math.max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
+    this._dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
+    this._trials[position] = Math.max(this._dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
     return isDip ? 1 + (probability * (1 - share)) / share : 1 - probability;
   }
 }

@@ -45,39 +45,39 @@ const LEAST_LEAP_SECONDS = 0.5;
 const LEAST_LOG_DIPS = -2;
 export class HandoverClock {
   /**
-   * Weight per hypothesis: prior, evidence and hints. Cells first, which `#settle` makes add up to 1, then the
+   * Weight per hypothesis: prior, evidence and hints. Cells first, which `_settle` makes add up to 1, then the
    * hypotheses without epochs.
    */
-  readonly #weights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
-  readonly #epochs = this.#weights.subarray(0, CELLS);
-  readonly #without = this.#weights.subarray(CELLS);
+  private readonly _weights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
+  private readonly _epochs = this._weights.subarray(0, CELLS);
+  private readonly _without = this._weights.subarray(CELLS);
   /** Probability per cell from the time source. */
-  readonly #prior = new Float64Array(CELLS);
-  #utcSecondsAtStart = Number.NaN;
-  #utcUncertaintySeconds = Number.NaN;
-  readonly #rates = stateFilters(RATE_PARAMETERS);
-  readonly #latencies = stateFilters(LATENCY_PARAMETERS);
-  readonly #repeats = REPEAT_SECONDS.map(repeatsAfter);
-  readonly #observeRate = rateBins((bin) => this.#addRate(bin));
-  readonly #observeDips = dipFinder((slot, isDip, share) => this.#addDip(slot, isDip, share));
-  readonly #handoverDips = new RegularDips(EPOCH_SECONDS);
-  readonly #observeOtherDips = otherPeriods();
+  private readonly _prior = new Float64Array(CELLS);
+  private _utcSecondsAtStart = Number.NaN;
+  private _utcUncertaintySeconds = Number.NaN;
+  private readonly _rates = stateFilters(RATE_PARAMETERS);
+  private readonly _latencies = stateFilters(LATENCY_PARAMETERS);
+  private readonly _repeats = REPEAT_SECONDS.map(repeatsAfter);
+  private readonly _observeRate = rateBins((bin) => this._addRate(bin));
+  private readonly _observeDips = dipFinder((slot, isDip, share) => this._addDip(slot, isDip, share));
+  private readonly _handoverDips = new RegularDips(EPOCH_SECONDS);
+  private readonly _observeOtherDips = otherPeriods();
   /** Evidence from dips, if they are at handovers: ln of its probability, per cell, relative to dips at random. */
-  readonly #logDips = new Float64Array(CELLS);
+  private readonly _logDips = new Float64Array(CELLS);
   /** The same, if they have another period. */
-  #logOtherDips = 0;
+  private _logOtherDips = 0;
   /** Weight of all cells / weight of the hypotheses without epochs. */
-  #ratio = 1;
-  #isLeo = false;
+  private _ratio = 1;
+  private _isLeo = false;
   /** From the weights; undefined since they changed. */
-  #position: Position | undefined;
-  #rateSeconds = 0;
+  private _position: Position | undefined;
+  private _rateSeconds = 0;
 
   /** Of a new session. */
   constructor({ utcMsAtStart, utcUncertaintySeconds }: Omit<SessionContext, 'seed'>) {
-    this.#epochs.fill(1 / CELLS);
-    this.#without.fill(1 / this.#without.length);
-    this.#prior.fill(1 / CELLS);
+    this._epochs.fill(1 / CELLS);
+    this._without.fill(1 / this._without.length);
+    this._prior.fill(1 / CELLS);
     if (utcMsAtStart !== undefined) this.tellTime(0, utcMsAtStart, utcUncertaintySeconds);
   }
 
@@ -89,13 +89,13 @@ export class HandoverClock {
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
     if (!isMoment(atSeconds) || !(Math.abs(utcMs) < LATEST_UTC_MS) || !(uncertaintySeconds >= 0)) return;
     const utcSecondsAtStart = utcMs / 1000 - atSeconds;
-    const leapSeconds = utcSecondsAtStart - this.#utcSecondsAtStart;
-    const sameSource = Math.abs(uncertaintySeconds - this.#utcUncertaintySeconds) < SAME_TIME_SECONDS;
+    const leapSeconds = utcSecondsAtStart - this._utcSecondsAtStart;
+    const sameSource = Math.abs(uncertaintySeconds - this._utcUncertaintySeconds) < SAME_TIME_SECONDS;
     if (sameSource && Math.abs(leapSeconds) < SAME_TIME_SECONDS) return;
     // Two sources may differ by their uncertainties.
-    const leastLeap = sameSource ? LEAST_LEAP_SECONDS : uncertaintySeconds + this.#utcUncertaintySeconds;
-    this.#utcSecondsAtStart = utcSecondsAtStart;
-    this.#utcUncertaintySeconds = uncertaintySeconds;
+    const leastLeap = sameSource ? LEAST_LEAP_SECONDS : uncertaintySeconds + this._utcUncertaintySeconds;
+    this._utcSecondsAtStart = utcSecondsAtStart;
+    this._utcUncertaintySeconds = uncertaintySeconds;
     const expected = HANDOVER_SECOND - modulo(utcSecondsAtStart, EPOCH_SECONDS);
     const [near, far] = SCHEDULE_SPREADS_SECONDS.map((spread) =>
       nearness(expected, Math.hypot(spread, uncertaintySeconds / UNCERTAINTY_DEVIATIONS)),
@@ -104,20 +104,20 @@ export class HandoverClock {
     const leapt = Math.abs(leapSeconds) >= leastLeap;
     for (let cell = 0; cell < CELLS; cell++) {
       const share = (((1 - WRONG_TIME_SHARE) * (near[cell]! + far[cell]!)) / 2 + WRONG_TIME_SHARE) / CELLS;
-      const corrected = (weights[cell]! * share) / this.#prior[cell]!;
+      const corrected = (weights[cell]! * share) / this._prior[cell]!;
       // If the session's clock leapt, all cells are shifted.
       const moved = leapt ? weights[modulo(cell + Math.round(leapSeconds / CELL_SECONDS), CELLS)]! : corrected;
-      this.#epochs[cell] = (corrected + moved) / 2;
-      this.#prior[cell] = share;
+      this._epochs[cell] = (corrected + moved) / 2;
+      this._prior[cell] = share;
     }
-    this.#settle();
+    this._settle();
   }
 
   /** More evidence: factors of the cells' weights, and of the weights without epochs (`hintHandover`). */
   weigh(cells: Float64Array, without: number): void {
-    for (let cell = 0; cell < CELLS; cell++) this.#epochs[cell]! *= cells[cell]!;
-    scale(this.#without, without);
-    this.#settle();
+    for (let cell = 0; cell < CELLS; cell++) this._epochs[cell]! *= cells[cell]!;
+    scale(this._without, without);
+    this._settle();
   }
 
   /** Ignores impossible observations (not finite, negative, out of order). */
@@ -125,20 +125,20 @@ export class HandoverClock {
     if (observation.kind === 'request-latency') {
       const { atSeconds, latencySeconds } = observation;
       if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
-      this.#addLatency({ atSeconds, seconds: latencySeconds, value: Math.log(latencySeconds) });
-    } else if (this.#observeRate(observation)) this.#observeDips(observation);
+      this._addLatency({ atSeconds, seconds: latencySeconds, value: Math.log(latencySeconds) });
+    } else if (this._observeRate(observation)) this._observeDips(observation);
   }
 
   /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
   positionProbabilities(): Float64Array {
-    return this.#epochs.slice();
+    return this._epochs.slice();
   }
 
   /** Undefined for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!isMoment(nowSeconds)) return undefined;
-    this.#position ??= positionIn(this.#epochs);
-    const { within, ...position } = this.#position;
+    this._position ??= positionIn(this._epochs);
+    const { within, ...position } = this._position;
     const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
     const confidence = Math.min(1, within) * leoProbability;
@@ -147,67 +147,67 @@ export class HandoverClock {
     return { nextHandovers, ...position, leoProbability, isLeo };
   }
 
-  #addRate(bin: Measurement): void {
-    this.#rateSeconds = bin.atSeconds;
-    this.#rates.observe(bin);
-    const { densities } = this.#rates;
-    for (let i = 0; i < densities.length; i++) this.#weights[i]! *= densities[i]!;
-    for (let i = 0; i < this.#repeats.length; i++) {
-      const logDensity = this.#repeats[i]!(bin);
-      this.#weights[densities.length + i]! *=
+  private _addRate(bin: Measurement): void {
+    this._rateSeconds = bin.atSeconds;
+    this._rates.observe(bin);
+    const { densities } = this._rates;
+    for (let i = 0; i < densities.length; i++) this._weights[i]! *= densities[i]!;
+    for (let i = 0; i < this._repeats.length; i++) {
+      const logDensity = this._repeats[i]!(bin);
+      this._weights[densities.length + i]! *=
         logDensity === undefined ? densities[CELLS]! : Math.exp(logDensity * RATE_PARAMETERS.weight);
     }
-    this.#settle();
+    this._settle();
   }
 
-  #addDip(slot: number, isDip: boolean, share: number): void {
+  private _addDip(slot: number, isDip: boolean, share: number): void {
     for (let offset = 0; offset < OFFSETS; offset++) {
-      const cell = this.#handoverDips.position(slot, offset);
-      const before = this.#logDips[cell]!;
-      this.#logDips[cell] = Math.max(
+      const cell = this._handoverDips.position(slot, offset);
+      const before = this._logDips[cell]!;
+      this._logDips[cell] = Math.max(
         LEAST_LOG_DIPS,
-        before + Math.log(this.#handoverDips.observe(cell, offset, isDip, share)),
+        before + Math.log(this._handoverDips.observe(cell, offset, isDip, share)),
       );
-      this.#epochs[cell]! *= Math.exp(orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before));
+      this._epochs[cell]! *= Math.exp(orWithoutDips(this._logDips[cell]!) - orWithoutDips(before));
     }
-    const before = this.#logOtherDips;
-    this.#logOtherDips = Math.max(LEAST_LOG_DIPS, before + this.#observeOtherDips(slot, isDip, share));
-    scale(this.#without, Math.exp(orWithoutDips(this.#logOtherDips) - orWithoutDips(before)));
-    this.#settle();
+    const before = this._logOtherDips;
+    this._logOtherDips = Math.max(LEAST_LOG_DIPS, before + this._observeOtherDips(slot, isDip, share));
+    scale(this._without, Math.exp(orWithoutDips(this._logOtherDips) - orWithoutDips(before)));
+    this._settle();
   }
 
   /** Latency is evidence for positions, but not for or against epochs: its steps have many causes. */
-  #addLatency(latency: Measurement): void {
-    this.#latencies.observe(latency);
-    for (let cell = 0; cell < CELLS; cell++) this.#epochs[cell]! *= this.#latencies.densities[cell]!;
-    scale(this.#epochs, 1 / sum(this.#epochs));
-    this.#settle();
+  private _addLatency(latency: Measurement): void {
+    this._latencies.observe(latency);
+    for (let cell = 0; cell < CELLS; cell++) this._epochs[cell]! *= this._latencies.densities[cell]!;
+    scale(this._epochs, 1 / sum(this._epochs));
+    this._settle();
   }
 
   /** End of the newest bin of the rate. */
   get rateSeconds(): number {
-    return this.#rateSeconds;
+    return this._rateSeconds;
   }
 
   /** Whether the evidence suffices to plan with handovers. */
   get isLeo(): boolean {
-    return this.#isLeo;
+    return this._isLeo;
   }
 
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   get leoProbability(): number {
-    return 1 / (1 + 1 / this.#ratio);
+    return 1 / (1 + 1 / this._ratio);
   }
 
   /** Limits and normalises the weights, so that a leap of the clock or a change of network is found soon. */
-  #settle(): void {
-    this.#position = undefined;
+  private _settle(): void {
+    this._position = undefined;
     // Computed before `normalise`, whose lifts would otherwise add up to evidence for epochs.
-    this.#ratio = Math.min(GREATEST_RATIO, Math.max(LEAST_RATIO, sum(this.#epochs) / sum(this.#without)));
-    normalise(this.#epochs, 1);
-    normalise(this.#without, 1 / this.#ratio);
-    const claim = greatest(this.#logDips) > SHOWN_BY_DIPS ? CLAIM_PROBABILITY : CLAIM_WITHOUT_DIPS;
-    this.#isLeo = this.leoProbability >= claim * (this.#isLeo ? 0.5 : 1);
+    this._ratio = Math.min(GREATEST_RATIO, Math.max(LEAST_RATIO, sum(this._epochs) / sum(this._without)));
+    normalise(this._epochs, 1);
+    normalise(this._without, 1 / this._ratio);
+    const claim = greatest(this._logDips) > SHOWN_BY_DIPS ? CLAIM_PROBABILITY : CLAIM_WITHOUT_DIPS;
+    this._isLeo = this.leoProbability >= claim * (this._isLeo ? 0.5 : 1);
   }
 }
 
