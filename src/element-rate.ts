@@ -8,7 +8,7 @@ const SAFARI_STEP = 0.25;
 
 /** Smallest change of the rate in this browser, which is told apart as dash.js does. */
 function browserRateStep(): number | undefined {
-  const agent = globalThis.navigator?.userAgent ?? '';
+  const agent = globalThis.navigator?.userAgent || '';
   const isSafari = /safari/i.test(agent) && !/edg|opr|opios|chrome|crios|firefox|fxios/i.test(agent);
   return isSafari ? SAFARI_STEP : undefined;
 }

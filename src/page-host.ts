@@ -10,7 +10,7 @@ export const PAGE: Host = {
     const timer = setInterval(action, periodMs);
     return () => clearInterval(timer);
   },
-  soon: (action) => queueMicrotask(action),
+  soon: (action) => Promise.resolve().then(action),
   savesData: () =>
     (globalThis.navigator as { connection?: { saveData?: boolean } } | undefined)?.connection?.saveData === true,
   isHidden: () => globalThis.document?.hidden === true,
@@ -18,5 +18,5 @@ export const PAGE: Host = {
   fetch: (url) => fetch(url),
   absoluteUrl: (url) => new URL(url, globalThis.location?.href),
   pageLoad: () => pageLoad(performance),
-  console: globalThis.console,
+  console,
 };

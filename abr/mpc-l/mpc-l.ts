@@ -106,7 +106,7 @@ export class MpcL implements Controller {
     if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) {
       // The forecast may have chosen the running download, so MPC-D's rule may abandon it.
-      const answer = this._fallback.reconsider?.(state, inFlight) ?? 'keep';
+      const answer = this._fallback.reconsider?.(state, inFlight) || 'keep';
       return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
     }
 
@@ -215,6 +215,6 @@ function abandonedBitrateBps(state: PlayerState): number {
 
 function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
   if (maxWastedShare >= 1) return false;
-  const wasted = (inFlight.sessionWastedBits ?? 0) + inFlight.receivedBits;
+  const wasted = (inFlight.sessionWastedBits || 0) + inFlight.receivedBits;
   return wasted > maxWastedShare * (inFlight.sessionRequestedBits ?? inFlight.sizeBits);
 }

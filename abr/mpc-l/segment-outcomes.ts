@@ -127,7 +127,7 @@ export class SegmentOutcomes implements Outcomes {
   }
 
   newRequest(representation: number): PlannedRequest {
-    const latencySeconds = this._latencySeconds + (this._state.setupSeconds?.[representation] ?? 0);
+    const latencySeconds = this._latencySeconds + (this._state.setupSeconds?.[representation] || 0);
     return { representation, bits: this._sizesBits[representation]!, latencySeconds };
   }
 

@@ -87,24 +87,25 @@ export type SessionReport = { [K in Exclude<keyof Fields, OptionalName>]: Values
 
 /** A report within the limits of its fields: numbers with six digits, names without other letters. */
 export function reportable(values: Record<string, unknown>): SessionReport {
-  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
+  const known: Record<string, unknown> = {};
+  for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
     const value = values[name];
-    if (value === undefined || Number.isNaN(value)) return [];
+    if (value === undefined || Number.isNaN(value)) continue;
     if ('min' in rule) {
       const within = Math.min(rule.max, Math.max(rule.min, value as number));
-      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
-    }
-    if (!('pattern' in rule) || rule.pattern !== REPORT_NAME) return [[name, value]];
-    return [[name, `${value}`.slice(0, 64).replace(/[^\w .:+-]/g, '_') || 'unknown']];
-  });
-  return Object.fromEntries(known);
+      known[name] = rule.whole ? Math.round(within) : Number(within.toPrecision(6));
+    } else if ('pattern' in rule && rule.pattern === REPORT_NAME)
+      known[name] = `${value}`.slice(0, 64).replace(/[^\w .:+-]/g, '_') || 'unknown';
+    else known[name] = value;
+  }
+  return known as SessionReport;
 }
 
 /** Returns `value` if it is a report of this version, else throws an `InputError` that names the field below `path`. */
 export function validSessionReport(value: unknown, path = 'report'): SessionReport {
   const report = requireObject(value, path);
-  const has = (name: string) => Object.hasOwn(report, name);
-  const unknown = Object.keys(report).find((name) => !Object.hasOwn(SESSION_REPORT_FIELDS, name));
+  const has = (name: string) => Object.keys(report).includes(name);
+  const unknown = Object.keys(report).find((name) => !Object.keys(SESSION_REPORT_FIELDS).includes(name));
   check(unknown === undefined, `${path}.${unknown}`, 'a field of the report', report[unknown!]);
   for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
     const { optional, with: partner = name, atMost = name, qoeSeconds } = rule;

@@ -107,7 +107,7 @@ export class ModelSession {
     const referenceBps = this._history.referenceBps();
     if (referenceBps === undefined || !this._history.writeFeatures(nowSeconds, features)) return undefined;
     const { utcMsAtStart: utcMs } = this._time;
-    const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
+    const next = utcMs === undefined ? [] : estimate?.nextHandovers || [];
     const dip = estimate && this._subSecond?.dip(estimate.spreadSeconds);
     const handovers = next.map(({ atSeconds, confidence }) => ({
       atMs: utcMs! + atSeconds * 1000,

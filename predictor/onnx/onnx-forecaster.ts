@@ -148,7 +148,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
 
   private _fail(error: Error): void {
     this.status = 'failed';
-    this._fault = new Error(`${this._workerOptions.modelUrl}: ${error.message}`, { cause: error });
+    this._fault = Object.assign(new Error(`${this._workerOptions.modelUrl}: ${error.message}`), { cause: error });
     this._release();
   }
 

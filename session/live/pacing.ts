@@ -104,7 +104,7 @@ export class Pacing implements Ticking {
     const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this._jumpedMs >= JUMP_MS;
     const isSet = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
-    const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds ?? 0) - EARLY_TICK_SECONDS;
+    const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds || 0) - EARLY_TICK_SECONDS;
     if (isSet && !pace.jump) this._kept = { controller, untilSeconds: nowSeconds + keepsForSeconds };
     if (isJump) {
       this._jumpedMs = nowMs;
@@ -148,7 +148,7 @@ const isSame = (a: number, b: number) => Math.abs(a - b) < SAME;
 
 /** A controller of the page may return anything. */
 function checked(pace: Pace, { playbackRates: { min, max } }: LiveState): Pace {
-  const { playbackRate: rate, targetLatencySeconds: target }: Partial<Pace> = pace ?? {};
+  const { playbackRate: rate, targetLatencySeconds: target }: Partial<Pace> = pace || {};
   const isValid = rate! >= min - SAME && rate! <= max + SAME && target! > 0 && target! < Number.POSITIVE_INFINITY;
   if (!isValid) throw new Error(`expected a rate from ${min} to ${max} and a latency, got ${rate} and ${target} s`);
   return { ...pace, playbackRate: Math.max(min, Math.min(max, rate!)) };

@@ -104,7 +104,7 @@ export class Events {
 
   /** Returns a function that removes the listener. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
-    check(Object.hasOwn(this._listeners, type), 'event', 'decision, pace or fault', type);
+    check(Object.keys(this._listeners).includes(type), 'event', 'decision, pace or fault', type);
     check(typeof listener === 'function', 'listener', 'a function', listener);
     const set = this._listeners[type] as Set<Listener<K>>;
     set.add(listener);

@@ -50,8 +50,8 @@ export class CatchUp extends ElementRate {
   /** As dash.js's MediaPlayerModel has them: the settings, else the stream's, else defaults. */
   limits({ manifestInfo }: StreamInfo, playback: PlaybackController | undefined): LiveLimits {
     const enabled = setting(this._player, ENABLED);
-    const targetSeconds = playback?.getLiveDelay?.() ?? 0;
-    const { latency, playbackRate } = serviceDescription(manifestInfo) ?? {};
+    const targetSeconds = playback?.getLiveDelay?.() || 0;
+    const { latency, playbackRate } = serviceDescription(manifestInfo) || {};
     const { min, max } =
       [
         { min: this._setting('playbackRate.min'), max: this._setting('playbackRate.max') },
@@ -85,7 +85,7 @@ interface ServiceDescription {
 
 /** The one that dash.js applies: the last of DVB's, else the last without a scope. */
 function serviceDescription({ serviceDescriptions }: StreamInfo['manifestInfo']): ServiceDescription | undefined {
-  const all = (serviceDescriptions ?? []) as unknown as ServiceDescription[];
+  const all = (serviceDescriptions || []) as unknown as ServiceDescription[];
   const describedBy = (scheme: string | null) => all.filter(({ schemeIdUri }) => schemeIdUri === scheme).pop();
   return describedBy(DVB_SCHEME) ?? describedBy(null);
 }

@@ -68,7 +68,7 @@ export class ShakaPort implements PlayerPort {
   abandon(choice: Choice): void {
     this.isAbandoning = true;
     // Another audio would make Shaka discard that download, too.
-    const { audio } = this.presentation.active() ?? {};
+    const { audio } = this.presentation.active() || {};
     this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) ?? this.variant(choice), false);
   }
 

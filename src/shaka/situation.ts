@@ -76,7 +76,7 @@ export class Presentation {
         bufferLevelSeconds,
         bufferCapSeconds: this._goalSeconds() + segmentSeconds,
         playbackRate: this.playbackRate,
-        isPaused: element?.paused ?? false,
+        isPaused: element?.paused || false,
       },
       bufferedUntilSeconds: this._playhead + bufferLevelSeconds,
       playableUntilSeconds: this._playhead + this.levelSeconds('total'),
@@ -129,7 +129,7 @@ export class Presentation {
   }
 
   private get _playhead(): number {
-    return this.element?.currentTime ?? 0;
+    return this.element?.currentTime || 0;
   }
 
   private _goalSeconds(): number {

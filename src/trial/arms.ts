@@ -32,7 +32,7 @@ const VIEWER_KEY = 'leo-abr-viewer';
 
 /** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
-  const { name, arms, share, unit = 'viewer', key, ...others } = trial ?? {};
+  const { name, arms, share, unit = 'viewer', key, ...others } = trial || {};
   for (const other of Object.keys(others)) check(false, `trial.${other}`, 'a known field', others[other as never]);
   const isName = typeof name === 'string' && REPORT_NAME.test(name);
   check(isName, 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
@@ -49,7 +49,7 @@ export function assignArm<O extends object = object>(trial: TrialOptions<O>): Ar
     rest -= armShare;
     return rest < 0;
   });
-  return { trial: name, unit, ...(chosen ?? choices.at(-1)!), cluster: Math.floor(random() * CLUSTER_COUNT) };
+  return { trial: name, unit, ...(chosen ?? choices.pop()!), cluster: Math.floor(random() * CLUSTER_COUNT) };
 }
 
 /** In the order of their names, so that the order in the page's source does not matter. */

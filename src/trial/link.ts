@@ -67,11 +67,12 @@ export class LinkRecord {
     );
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
-    const outcomes = this._expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
+    const settled = this._expected.map(({ fromSeconds, toSeconds, quantiles }) => {
       const bps = this._delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
       const isKnown = bps >= 0 && toSeconds <= this._startSeconds + seconds;
       return isKnown ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
+    const outcomes = ([] as boolean[][]).concat(...settled);
     const forecasts = outcomes.length;
     const shares = LEVELS.map((_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts);
     const [below10Share, below50Share, below90Share] = shares;

@@ -58,7 +58,7 @@ export class Playback {
   sample(nowSeconds: number, element: ObservedElement | undefined, latencySeconds = Number.NaN): void {
     const passed = nowSeconds - this._sampledAtSeconds;
     const seconds = passed < ASLEEP_SECONDS ? passed : 0;
-    const position = element?.currentTime ?? 0;
+    const position = element?.currentTime || 0;
     const moved = element && element === this._element ? position - this._position : 0;
     const rate = element?.playbackRate || this._rate;
     const isJump = moved < -JUMP_SECONDS || moved > passed * Math.max(rate, this._rate) + JUMP_SECONDS;
@@ -157,7 +157,7 @@ export class Playback {
 
   private _play(mediaSeconds: number, seconds: number): void {
     this._sums.watchedSeconds += seconds;
-    const latest = this._pieces.at(-1);
+    const latest = this._pieces[this._pieces.length - 1];
     const middleSeconds = this._position - mediaSeconds / 2;
     const segment = this._segments.find((one) => middleSeconds >= one.startSeconds && middleSeconds < one.endSeconds);
     const mbps = segment ? segment.bitrateBps / 1e6 : latest?.mbps;

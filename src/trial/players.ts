@@ -63,7 +63,7 @@ function dashHandlers({ sourceBegan, sourceEnded, transfers }: PlayerListener): 
     loadingProgress: () => transfers()?.poll(),
     fragmentLoadingCompleted({ request, response, error }: RequestEvent) {
       // In low-latency mode, the response is the last part.
-      const bits = 8 * Math.max(bytesLoaded(request), response?.byteLength ?? 0);
+      const bits = 8 * Math.max(bytesLoaded(request), response?.byteLength || 0);
       transfers()?.ended(request, error ? 'failed' : 'whole', bits);
     },
     fragmentLoadingAbandoned: ({ request }: RequestEvent) => transfers()?.ended(request, 'abandoned'),
@@ -160,7 +160,7 @@ export function observedShaka(player: Shaka): ObservedPlayer {
       const begun = (request: object, { type, stream, segment }: RequestContext = {}) => {
         if (type !== MEDIA_SEGMENT || !stream || !segment || !isWatched(stream.type)) return;
         const [startSeconds, endSeconds] = [segment.getStartTime(), segment.getEndTime()];
-        const video = () => ({ startSeconds, endSeconds, bitrateBps: stream.bandwidth ?? 0 });
+        const video = () => ({ startSeconds, endSeconds, bitrateBps: stream.bandwidth || 0 });
         transfers()?.sent(request, {
           video: stream.type === 'video' ? video : undefined,
           progress: () => ({ firstByteSeconds: firstBytes.get(request) }),
@@ -179,7 +179,7 @@ export function observedShaka(player: Shaka): ObservedPlayer {
         },
         downloadheadersreceived: ({ request }: HeadersEvent) => void firstBytes.set(request, pageSeconds()),
         downloadcompleted: ({ request, response }: EndEvent) =>
-          transfers()?.ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
+          transfers()?.ended(request, 'whole', 8 * (response?.data?.byteLength || 0)),
         downloadfailed: ({ request, error, aborted }: EndEvent) =>
           transfers()?.ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
       };

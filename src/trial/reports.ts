@@ -99,7 +99,7 @@ export class Reporter implements SessionReports {
     const guard = this._guard;
     const transfers = () => this._session?.transfers;
     const listener = { sourceBegan: () => this._begin(), sourceEnded: () => this._end('source'), transfers };
-    this._undo.add(...(guard(() => _player.listen(listener, guard)) ?? []));
+    this._undo.add(...(guard(() => _player.listen(listener, guard)) || []));
     if (has(globalThis, ...DOM_METHODS)) this._undo.add(listen(globalThis, DOM_METHODS, this._pageHandlers, guard));
     if (leoAbr) this._undo.add(leoAbr.on('decision', (event) => guard(() => this._session?.decided(event))));
   }
@@ -155,7 +155,7 @@ export class Reporter implements SessionReports {
   }
 
   private _sample(): void {
-    const { status, controller } = this._options.leoAbr?.state ?? {};
+    const { status, controller } = this._options.leoAbr?.state || {};
     const session = this._session;
     if (session && status === 'attached') session.controller = controller!;
     session?.sample(this._player);
@@ -179,7 +179,7 @@ export class Reporter implements SessionReports {
     const { requestedBits, wastedBits } = session.transfers;
     const faults = new Set<string>(leoAbr?.state.faults.map(({ code }) => code));
     if (this._hasFailed) faults.add('observer-failed');
-    const userAgent = attempt(() => navigator.userAgent) ?? '';
+    const userAgent = attempt(() => navigator.userAgent) || '';
     const browser = Object.entries(BROWSERS).find(([, pattern]) => pattern.test(userAgent))?.[0] ?? 'other';
     return reportable({
       ...{ version: SESSION_REPORT_VERSION, id, day: new Date(beganMs).toISOString().slice(0, 10), leoAbr: VERSION },

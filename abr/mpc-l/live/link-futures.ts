@@ -97,7 +97,7 @@ export class LinkFutures {
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
     const ratios = this._ratios;
     for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
-    const correlation = Math.round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP;
+    const correlation = Math.round((fluctuation?.correlation || 0) / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
     for (let i = 0; correlation !== this._correlation && i < this._places.length; i++) {
@@ -159,7 +159,7 @@ function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: Q
   const variance = ratios.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(shares, i), 0);
   return stepEndsSeconds.map((endSeconds, k) => {
     const row = quantilesBps[k]!;
-    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
+    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] || 0)) / CELL_SECONDS);
     const explained = (variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
     const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
     const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;
