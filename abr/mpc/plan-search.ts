@@ -174,7 +174,8 @@ class PlanSearch {
   }
 
   private _share(k: number): number {
-    return this._options.watchShares?.[k] ?? 1;
+    const { watchShares } = this._options;
+    return watchShares ? watchShares[k]! : 1;
   }
 
   /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */

@@ -165,7 +165,7 @@ export class LiveWaits {
   }
 
   private get _chunkSeconds(): number {
-    return this._edge.chunkSeconds ?? this._segment.chunkSeconds;
+    return this._edge.chunkSeconds || this._segment.chunkSeconds;
   }
 
   /** When the next chunk exists at the earliest: a lag may be the link's, but not one below 0. */

@@ -94,7 +94,7 @@ export class ObservationMeter {
   received(request: object, atSeconds: number, bits: number): void {
     this._account(atSeconds);
     const metered = this._requests.get(request)!;
-    const from = metered.reportedSeconds ?? this._nowSeconds;
+    const { reportedSeconds: from = this._nowSeconds } = metered;
     const to = this._nowSeconds;
     metered.reportedSeconds = to;
     this._spread(bits, from, to);

@@ -153,7 +153,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   }
 
   private _release(): void {
-    this._worker?.terminate();
+    if (this._worker) this._worker.terminate();
     this._worker = undefined;
     this._ticksLeft = undefined;
     this._stopTicking();

@@ -77,21 +77,21 @@ export class Pacing implements Ticking {
     const { controller } = planner;
     const kept = planner.takeKept();
     // An answer that would soon expire is renewed on the input of a download that was reconsidered.
-    const keptSeconds = this._kept?.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
+    const keptSeconds = this._kept && this._kept.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this._kept = undefined;
     const isAsked = session.record.started && controller.pace && controller !== this._failed;
-    const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
-    if (!situation?.live?.isPaceable) return false;
+    const situation = isAsked ? (kept ? kept.situation : planner.situation()) : undefined;
+    if (!situation || !situation.live || !situation.live.isPaceable) return false;
     const { playback, period } = situation;
-    const inFlight = kept?.inFlight ?? session.record.inFlight(nowSeconds);
+    const inFlight = kept ? kept.inFlight : session.record.inFlight(nowSeconds);
     const held = this._held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
     session.record.live.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = kept?.input ?? planner.takeInput(situation, inFlight);
+    const { state, forecast } = kept ? kept.input : planner.takeInput(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),

@@ -119,7 +119,7 @@ export class Events {
     const event = { code, message, cause };
     this.faults.push(event);
     this._options.host.soon(() => {
-      this._options.logger?.warn(`leo-abr: ${message}`);
+      if (this._options.logger) this._options.logger.warn(`leo-abr: ${message}`);
       this.emit('fault', event);
     });
   }

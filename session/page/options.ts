@@ -151,7 +151,7 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
     ...options,
     host,
     logger,
-    timeSource: options.timeSource ?? deviceClock(host),
+    timeSource: options.timeSource || deviceClock(host),
     sizes,
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,

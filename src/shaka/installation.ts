@@ -122,7 +122,7 @@ class ShakaInstallation implements Installation, Attachment {
   detach(): void {
     this.isDetached = true;
     this.adaptation.stop();
-    this.playing?.end();
+    if (this.playing) this.playing.end();
     this._leave();
     this._undo.run();
   }

@@ -170,7 +170,7 @@ export class Reporter implements SessionReports {
     this._session = undefined;
     const report = this._report(session, ended);
     for (const listener of [...this._listeners]) this._guard(() => listener(report));
-    this._outbox?.send(report);
+    if (this._outbox) this._outbox.send(report);
   }
 
   private _report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {

@@ -145,7 +145,7 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
     }
     [values, later] = [later, values];
   }
-  return rates[best] ?? 1;
+  return rates[best] || 1;
 }
 
 interface Choices {

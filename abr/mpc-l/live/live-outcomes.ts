@@ -77,8 +77,9 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
     const buffered = instead?.buffered || 0;
     const bits = this._chunkBits(0, representation);
-    const setupSeconds = this._state.setupSeconds?.[representation] || 0;
-    const latencySeconds = this._latencySeconds + Math.max(0, setupSeconds - Math.max(0, this._firstExistsSeconds));
+    const { setupSeconds = [] } = this._state;
+    const latencySeconds =
+      this._latencySeconds + Math.max(0, (setupSeconds[representation] || 0) - Math.max(0, this._firstExistsSeconds));
     return { representation, chunk: 0, bits, latencySeconds, buffered };
   }
 
@@ -226,7 +227,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   }
 
   private _sizes(k: number): readonly number[] {
-    this._sizesBits[k] ??= sizesAt(this._state, k);
+    this._sizesBits[k] ||= sizesAt(this._state, k);
     return this._sizesBits[k];
   }
 

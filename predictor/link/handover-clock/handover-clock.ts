@@ -137,7 +137,7 @@ export class HandoverClock {
   /** Undefined for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!isMoment(nowSeconds)) return undefined;
-    this._position ??= positionIn(this._epochs);
+    this._position ||= positionIn(this._epochs);
     const { within, ...position } = this._position;
     const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
