@@ -1,6 +1,7 @@
 /** The page as the host of sessions. Nothing is read before a session needs it, so that servers may import the plugin. */
 
 import type { Host } from '../session/host.ts';
+import { attempt } from '../session/page/attempt.ts';
 import { pageLoad } from './page-load.ts';
 
 export const PAGE: Host = {
@@ -11,12 +12,15 @@ export const PAGE: Host = {
     return () => clearInterval(timer);
   },
   soon: (action) => Promise.resolve().then(action),
-  savesData: () =>
-    (globalThis.navigator as { connection?: { saveData?: boolean } } | undefined)?.connection?.saveData === true,
-  isHidden: () => globalThis.document?.hidden === true,
-  storage: () => globalThis.localStorage,
+  savesData: () => attempt(() => (navigator as { connection?: { saveData?: boolean } }).connection!.saveData) === true,
+  isHidden: () => attempt(() => document.hidden) === true,
+  storage: () => localStorage,
   fetch: (url) => fetch(url),
-  absoluteUrl: (url) => new URL(url, globalThis.location?.href),
+  absoluteUrl: (url) =>
+    new URL(
+      url,
+      attempt(() => location.href),
+    ),
   pageLoad: () => pageLoad(performance),
   console,
 };

@@ -116,13 +116,13 @@ export class PriorForecaster implements Forecaster {
     attempt(() => {
       const origins = newest.slice(0, MAX_ORIGINS).map(([origin]) => origin);
       const text = JSON.stringify(all, origins);
-      this._options.host.storage()?.setItem(STORAGE_KEY, text);
+      this._options.host.storage()!.setItem(STORAGE_KEY, text);
     });
   }
 
   /** By origin. */
   private _stored(): Record<string, Statistics> {
-    const stored: unknown = attempt(() => JSON.parse(this._options.host.storage()?.getItem(STORAGE_KEY) ?? '{}'));
+    const stored: unknown = attempt(() => JSON.parse(this._options.host.storage()!.getItem(STORAGE_KEY)!));
     const recent: Record<string, Statistics> = {};
     for (const [origin, value] of Object.entries(stored || {}))
       if (isRecent(value, this._today())) recent[origin] = value;

@@ -16,17 +16,17 @@ export class LiveStream {
 
   /** Shaka 4 plays a live stream whose end is known from its start, as on demand. */
   get isLive(): boolean {
-    return this._player.isDynamic?.() ?? this._player.isLive();
+    return this._player.isDynamic ? this._player.isDynamic() : this._player.isLive();
   }
 
   get description() {
-    return this._manifest?.serviceDescription;
+    return this._manifest && this._manifest.serviceDescription;
   }
 
   /** Undefined on demand. */
   time(): LiveTime | undefined {
     if (!this.isLive) return undefined;
-    this._manifest ??= this._player.getManifest();
+    this._manifest ||= this._player.getManifest();
     if (!this._manifest) return undefined;
     const { type, presentationTimeline: timeline } = this._manifest;
     const segmentSeconds = timeline.getMaxSegmentDuration();
@@ -47,7 +47,7 @@ export class LiveStream {
   }
 
   get longestSeconds(): number {
-    return this._manifest?.presentationTimeline.getMaxSegmentDuration() || 0;
+    return this._manifest ? this._manifest.presentationTimeline.getMaxSegmentDuration() : 0;
   }
 
   /** Duration of the parts of HLS that Shaka requests one by one, and not a segment at once; 0 for other streams. */

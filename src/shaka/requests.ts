@@ -117,7 +117,8 @@ export class Requests {
     const sinceSeconds = Math.max(0, atSeconds - seconds);
     const meter = forecasting?.meter;
     if (meter) {
-      if (meter !== this._sampling?.meter) this._sampling = { meter, request: meter.requestSent(sinceSeconds) };
+      if (!this._sampling || meter !== this._sampling.meter)
+        this._sampling = { meter, request: meter.requestSent(sinceSeconds) };
       meter.resumed(this._sampling.request, atSeconds, sinceSeconds, bits);
       meter.waits(this._sampling.request, atSeconds, Number.POSITIVE_INFINITY);
     }

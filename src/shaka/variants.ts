@@ -44,7 +44,7 @@ export class Variants {
     // Another source.
     if (!videos.some((video) => this._rungs.has(video))) this._forgetRungs();
     this._isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
-    const rungs = withBitrates(videos.map((video) => this._rungs.get(video) ?? this._declared(video)));
+    const rungs = withBitrates(videos.map((video) => this._rungs.get(video) || this._declared(video)));
     this._isUnknown = !rungs;
     const taken = new Set([...this._rungs.values()].map(({ id }) => id));
     for (const rung of rungs || []) {
@@ -63,7 +63,7 @@ export class Variants {
 
   /** A stream that is in no variant is for trick play. */
   rungOf(video: ShakaStream): VariantRung {
-    return this._rungs.get(video) ?? this._declared(video);
+    return this._rungs.get(video) || this._declared(video);
   }
 
   /** Ascending in bitrate. */
