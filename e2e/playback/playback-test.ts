@@ -14,6 +14,7 @@ import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
 import { build, type Rolldown } from 'vite';
 import type { Download } from '../../abr/controller.ts';
+import { MAX_REPRESENTATIONS } from '../../replay/media/clips.ts';
 import type { Clip } from '../../replay/media/fixture.ts';
 import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
 import type { ResolvedScenario } from '../../replay/results.ts';
@@ -166,6 +167,8 @@ export const FAULTS = { tag: '@faults' };
 export const CORE = { tag: '@core' };
 /** Not in WebKit. There, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
+/** Of a test with AAC or a module Worker, which Chromium 68 and 72 lack. */
+export const CORE_MODERN = { tag: [CORE.tag, '@modern'] };
 export const CORE_WITH_FAULTS = { tag: [CORE.tag, FAULTS.tag] };
 
 /** A file that the origin serves in addition to the streams. */
@@ -273,7 +276,7 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
       const browser = await playwright.chromium.launch();
       const page = await browser.newPage();
       await page.goto(server.origin.url);
-      const clips = await vp9Clips(page, LADDER_BPS.length);
+      const clips = await vp9Clips(page, MAX_REPRESENTATIONS);
       await browser.close();
       await use(clips);
     },
