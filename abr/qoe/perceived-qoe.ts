@@ -19,7 +19,7 @@ export interface PerceivedPrices {
   rise: number;
 }
 
-/** From `npm run fit-quality`; quality.md has the sources. */
+/** quality.md says what they were fitted on. */
 export const PERCEIVED_PRICES: PerceivedPrices = {
   stall: 18.8,
   stallSecond: 14.8,

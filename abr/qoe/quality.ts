@@ -1,6 +1,6 @@
 /**
  * A model of the picture's quality: 0 to 100, on VMAF's scale for a television at the usual distance. quality.md says what
- * it was fitted on and where it must not be trusted; `npm run fit-quality` fits it.
+ * it was fitted on and where it must not be trusted.
  */
 
 export interface Encoding {
@@ -29,7 +29,6 @@ export interface QualityParameters {
   frameRate: number;
 }
 
-/** From `npm run fit-quality`. */
 export const QUALITY_PARAMETERS: QualityParameters = {
   level: 1.16,
   bitrate: 0.776,
