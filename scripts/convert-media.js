@@ -7,7 +7,7 @@ const { values, positionals, refuse } = commandLine(
   `usage: npm run convert-media -- <media> <out> [--buffer-cap <seconds>] [--rtt <seconds>] [--mean <Mbit/s>]
 
 Writes for each of the media files in the folder <media>, which have "representations", "sizesBytes" and "vmaf" (as
-abr/qoe/quality.md names some), a quality.json and a scenario with it, for --scenario of simulate and bench: <title>.json
+npm run fit-quality reads them), a quality.json and a scenario with it, for --scenario of simulate and bench: <title>.json
 and <title>-scenario.json in the folder <out>. A buffer of 60 s and a round trip of 0.08 s are the defaults; --mean is the mean to which
 sessions scale each link.`,
   {

@@ -19,7 +19,7 @@ export interface PerceivedPrices {
   rise: number;
 }
 
-/** quality.md says what they were fitted on. */
+/** From `npm run fit-quality`; quality.md has the sources. */
 export const PERCEIVED_PRICES: PerceivedPrices = {
   stall: 18.8,
   stallSecond: 14.8,

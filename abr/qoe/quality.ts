@@ -1,6 +1,6 @@
 /**
  * A model of the picture's quality: 0 to 100, on VMAF's scale for a television at the usual distance. quality.md says what
- * it was fitted on and where it must not be trusted.
+ * it was fitted on and where it must not be trusted; `npm run fit-quality` fits it.
  */
 
 export interface Encoding {
@@ -29,6 +29,7 @@ export interface QualityParameters {
   frameRate: number;
 }
 
+/** From `npm run fit-quality`. */
 export const QUALITY_PARAMETERS: QualityParameters = {
   level: 1.16,
   bitrate: 0.776,
