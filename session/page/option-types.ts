@@ -87,6 +87,11 @@ export interface LeoAbrOptions {
    */
   prior?: boolean;
   /**
+   * `false`: nothing is read from or written to the browser's storage, so there is no `prior`. `assignArm` and
+   * `reportSessions` have the same option. Default true.
+   */
+  storage?: boolean;
+  /**
    * Only `mpc-l`: what the page has loaded of late (Resource Timing) is evidence for the first segment. Leave it off
    * where the page comes from a much nearer server than the video. Default false.
    */
