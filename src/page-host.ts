@@ -15,7 +15,8 @@ export const PAGE: Host = {
     (globalThis.navigator as { connection?: { saveData?: boolean } } | undefined)?.connection?.saveData === true,
   isHidden: () => globalThis.document?.hidden === true,
   storage: () => globalThis.localStorage,
-  fetch: (url) => fetch(url),
+  // Sizes of a live stream are read again: the server answers 304 while they are the same.
+  fetch: (url) => fetch(url, { cache: 'no-cache' }),
   absoluteUrl: (url) => new URL(url, globalThis.location?.href),
   pageLoad: () => pageLoad(performance),
   console: globalThis.console,

@@ -107,7 +107,8 @@ export interface LeoAbrOptions {
    */
   timeSource?: TimeSource;
   /**
-   * Sizes of the stream's segments, or their URL: `{"representations": {"<id>": [bytes per segment]}}`. Default: the
+   * Sizes of the stream's segments, or their URL: `{"representations": {"<id>": [bytes per segment]}}`. The URL of a live
+   * stream is read again every third segment; its `firstIndex` is the index of the lists' first segment. Default: the
    * stream's own index if it has one, else estimates from earlier downloads.
    */
   sizes?: SizesFile | string | URL;

@@ -48,6 +48,7 @@ export class Downloads {
       forecasting?.start(clock);
     }
     const atSeconds = clock.nowSeconds();
+    if (live && segment) sizes.requestedLive();
     const waits = live && session.record.live.requested(live, segment !== undefined, atSeconds);
     const link = new LinkWatch(atSeconds, {
       meter: isOpaque ? undefined : forecasting?.meter,
