@@ -56,11 +56,14 @@ export class Adaptation {
     this.decisions = decisions;
     this.pacing = pacing;
     this.ticker = ticker;
-    if (options.sizes === undefined) return;
-    loadLists(options.sizes, host, SIZE_LISTS).then(
-      (file) => sizes.useFile(file),
-      (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
-    );
+    const { sizes: given } = options;
+    if (given === undefined) return;
+    sizes.reload = () =>
+      void loadLists(given, host, SIZE_LISTS).then(
+        (file) => sizes.useFile(file),
+        (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
+      );
+    sizes.reload();
   }
 
   /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */

@@ -15,7 +15,8 @@ export const PAGE: Host = {
   savesData: () => attempt(() => (navigator as { connection?: { saveData?: boolean } }).connection!.saveData) === true,
   isHidden: () => attempt(() => document.hidden) === true,
   storage: () => localStorage,
-  fetch: (url) => fetch(url),
+  // Sizes of a live stream are read again: the server answers 304 while they are the same.
+  fetch: (url) => fetch(url, { cache: 'no-cache' }),
   absoluteUrl: (url) =>
     new URL(
       url,

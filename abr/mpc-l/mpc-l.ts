@@ -32,6 +32,8 @@ const MAX_ABANDONMENTS = 4;
 const SETTLE_SECONDS = 0.3;
 /** A download that is kept is reconsidered after this share of the time that is buffered; at the live edge, after this time. */
 const KEPT_SHARE = 0.2;
+/** On demand, a request without an answer for so long is sent again at the lowest bitrate: on a dead link that is no worse. */
+const HUNG_SECONDS = 4;
 const LIVE_KEPT_SECONDS = 1;
 
 /** What plans live streams at their edge. */
@@ -101,6 +103,10 @@ export class MpcL implements Controller {
     const options = this._options;
     const { tuning } = options;
     if (state.isPaused || this._mustKeepSeconds(state, inFlight) > 0) return 'keep';
+    const isSilent = inFlight.firstByteAtSeconds === undefined && !state.live;
+    if (isSilent && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
+      return { representation: 0, controller: this.name, reason: `no answer in ${HUNG_SECONDS} s: lowest` };
+    }
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     const usable = usableForecast(forecast);
     if (usable === undefined) return 'keep';

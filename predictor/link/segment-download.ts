@@ -112,6 +112,8 @@ export function knownBps(downloads: readonly Download[]): number {
 export interface LinkWatchOptions {
   /** Gets the bits of the download; absent without forecasters. */
   meter?: ObservationMeter | undefined;
+  /** Seconds until its first byte, if the origin is slow. Default 0: a wait is the link's. */
+  expectedSeconds?: number;
   /** Those of a live segment for the encoder; absent on demand and for init segments. */
   waits?: LiveWaits | undefined;
   /** The throughput that is known now, in bit/s. */
@@ -128,10 +130,10 @@ export class LinkWatch {
   /** Reports that were left out since the last one that counted. */
   private _leftOut = MOST_LEFT_OUT;
 
-  constructor(requestedAtSeconds: number, { meter, waits, knownBps }: LinkWatchOptions) {
+  constructor(requestedAtSeconds: number, { meter, expectedSeconds, waits, knownBps }: LinkWatchOptions) {
     this._meter = meter;
     this._knownBps = knownBps;
-    meter?.requestSent(requestedAtSeconds, this);
+    meter?.requestSent(requestedAtSeconds, this, expectedSeconds);
     this._waits = waits;
     this._waitForEncoder(requestedAtSeconds);
   }

@@ -97,6 +97,7 @@ const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
   live: ['an object', isPlain],
   cmcd: SWITCH,
   seed: isWhole(0, LARGEST_SEED),
+  storage: SWITCH,
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
   weights: ANY,
@@ -121,6 +122,7 @@ export const DEFAULTS = {
   prior: true,
   saveData: 'auto',
   seed: 1,
+  storage: true,
 } as const satisfies LeoAbrOptions;
 
 type Given = LeoAbrOptions & InternalOptions;
@@ -188,7 +190,7 @@ function controllerOf(options: WithDefaults): () => Controller {
 }
 
 function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newForecasting'] {
-  const { controller, forecasters, prior, cmcd, seed } = options;
+  const { controller, forecasters, prior, storage, cmcd, seed } = options;
   const hasPageForecasters = forecasters.length > 0;
   if (controller !== MPC_L) {
     if (!hasPageForecasters) return undefined;
@@ -198,7 +200,7 @@ function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newF
     // Choices on demand do not depend on handovers.
     const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
     const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
-    const statistics = prior ? new PriorForecaster({ port, host }) : undefined;
+    const statistics = prior && storage ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({
       events,
       forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],

@@ -19,6 +19,8 @@ export interface TrialOptions<O extends object = object> {
   unit?: 'session' | 'viewer';
   /** Your own key of the unit, in place of a random number. It is not sent either. */
   key?: string;
+  /** `false`: no number is kept, so without `key` the unit is `session`. Default true. */
+  storage?: boolean;
 }
 
 /** What a session or viewer was assigned to; pass it to `reportSessions`. */
@@ -32,16 +34,25 @@ const VIEWER_KEY = 'leo-abr-viewer';
 
 /** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
-  const { name, arms, share, unit = 'viewer', key, ...others } = trial || {};
+  const {
+    name,
+    arms,
+    share,
+    key,
+    storage = true,
+    unit = storage || key ? 'viewer' : 'session',
+    ...others
+  } = trial || {};
   for (const other of Object.keys(others)) check(false, `trial.${other}`, 'a known field', others[other as never]);
   const isName = typeof name === 'string' && REPORT_NAME.test(name);
   check(isName, 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
   const isShare = share === undefined || (isFrom(share, 0, 1) && !arms);
   check(isShare, 'trial.share', 'a number from 0 to 1, not beside arms', share);
   check(unit === 'viewer' || unit === 'session', 'trial.unit', 'viewer or session', unit);
+  check(typeof storage === 'boolean', 'trial.storage', 'true or false', storage);
   check(key === undefined || (typeof key === 'string' && key !== ''), 'trial.key', 'text', key);
   const choices = choicesOf(arms, share);
-  const number = key ?? (unit === 'viewer' ? attempt(viewerNumber) : undefined) ?? randomDigits();
+  const number = key ?? (unit === 'viewer' && storage ? attempt(viewerNumber) : undefined) ?? randomDigits();
   // Two numbers of one generator: the arm says nothing about the cluster.
   const random = seededRandom(seedOf(`${name}\n${number}`));
   let rest = random();

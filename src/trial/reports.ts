@@ -30,6 +30,8 @@ export interface ReportOptions {
   arm?: Arm | undefined;
   /** Receives each report as a line of JSON by POST. `observations`: with each second's throughput. Default: nowhere. */
   report?: string | URL | { url: string | URL; observations?: boolean } | undefined;
+  /** `false`: reports that could not be sent are not kept for the next visit. Default true. */
+  storage?: boolean;
   /** Faults of the observation are written here, each once; `null` for nowhere. Default `console`. */
   logger?: Logger | null;
 }
@@ -85,7 +87,7 @@ export class Reporter implements SessionReports {
     private readonly _options: ReportOptions,
   ) {
     check(isPlain(_options), 'options', 'an object', _options);
-    const { leoAbr, arm, report } = _options;
+    const { leoAbr, arm, report, storage = true } = _options;
     const isUrl = typeof report !== 'object' || report instanceof URL;
     const { url, observations = false } = isUrl ? { url: report } : report;
     check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
@@ -94,8 +96,9 @@ export class Reporter implements SessionReports {
     check(!arm || !arm.options === !leoAbr, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
     check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
     check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
+    check(typeof storage === 'boolean', 'options.storage', 'true or false', storage);
     this._observations = observations;
-    this._outbox = url === undefined ? undefined : new Outbox(String(url));
+    this._outbox = url === undefined ? undefined : new Outbox(String(url), storage);
     const guard = this._guard;
     const transfers = () => this._session?.transfers;
     const listener = { sourceBegan: () => this._begin(), sourceEnded: () => this._end('source'), transfers };

@@ -13,7 +13,11 @@ type Kept = { url: string; report: SessionReport; hiddenAtMs?: number | undefine
 
 export class Outbox {
   /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
-  constructor(private readonly _url: string) {
+  constructor(
+    private readonly _url: string,
+    private readonly _keeps: boolean,
+  ) {
+    if (!_keeps) return;
     const isDue = (one: Kept) => one.url === _url && Date.now() - (one.hiddenAtMs || 0) >= HIDDEN_MS;
     const all = kept();
     store(all.filter((one) => !isDue(one)));
@@ -29,12 +33,13 @@ export class Outbox {
 
   /** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
   keep(report: SessionReport, hiddenAtMs?: number): void {
+    if (!this._keeps) return;
     this.forget(report.id);
     store([...kept(), { url: this._url, report, hiddenAtMs }].slice(-MOST_KEPT));
   }
 
   forget(id: string): void {
-    store(kept().filter(({ report }) => report.id !== id));
+    if (this._keeps) store(kept().filter(({ report }) => report.id !== id));
   }
 }
 
