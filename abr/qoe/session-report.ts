@@ -9,7 +9,7 @@ export const MAX_REPORT_BYTES = 4096;
 export const MAX_OBSERVATIONS = 2000;
 
 /** `with`: there if and only if that field is. `atMost`: not above it. `qoeSeconds`: the QoE of so many first seconds. */
-export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number } & (
+export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number; isPerceived?: true } & (
   | { min: number; max: number; whole?: true }
   | { pattern: RegExp }
   | { values: readonly (string | boolean)[] }
@@ -56,6 +56,7 @@ export const SESSION_REPORT_FIELDS = {
   meanBitrateBps: { ...bitrate, atMost: 'topBitrateBps' },
   topBitrateBps: bitrate,
   switches: count,
+  perceivedQoe: { min: -1e6, max: 100, optional, qoeSeconds: 604_800, isPerceived: true },
   qoe: { ...qoe, atMost: 'meanBitrateBps', qoeSeconds: 604_800 },
   qoeFirst30Seconds: { ...qoe, qoeSeconds: 30 },
   qoeFirst60Seconds: { ...qoe, qoeSeconds: 60 },
@@ -63,6 +64,8 @@ export const SESSION_REPORT_FIELDS = {
   offRateShare: share,
   requestedBits: bits,
   wastedBits: { ...bits, atMost: 'requestedBits' },
+  receivedBits: { ...bits, optional },
+  aboveEnoughBits: { ...bits, optional, atMost: 'requestedBits' },
   throughput10Bps: { ...throughput, atMost: 'throughput50Bps' },
   throughput50Bps: { ...throughput, atMost: 'throughput90Bps' },
   throughput90Bps: throughput,
@@ -84,21 +87,6 @@ type OptionalName = { [K in keyof Fields]: Fields[K] extends { optional: true } 
 export type SessionReport = { [K in Exclude<keyof Fields, OptionalName>]: Values<Fields[K]> } & {
   [K in OptionalName]?: Values<Fields[K]>;
 };
-
-/** A report within the limits of its fields: numbers with six digits, names without other letters. */
-export function reportable(values: Record<string, unknown>): SessionReport {
-  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
-    const value = values[name];
-    if (value === undefined || Number.isNaN(value)) return [];
-    if ('min' in rule) {
-      const within = Math.min(rule.max, Math.max(rule.min, value as number));
-      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
-    }
-    if (!('pattern' in rule) || rule.pattern !== REPORT_NAME) return [[name, value]];
-    return [[name, `${value}`.slice(0, 64).replace(/[^\w .:+-]/g, '_') || 'unknown']];
-  });
-  return Object.fromEntries(known);
-}
 
 /** Returns `value` if it is a report of this version, else throws an `InputError` that names the field below `path`. */
 export function validSessionReport(value: unknown, path = 'report'): SessionReport {
