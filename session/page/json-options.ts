@@ -20,11 +20,11 @@ export const MPC_L_CHECKS = {
 
 /** Any of them together are valid for `mpc-l`. */
 export const JSON_CHECKS = {
-  ...MPC_L_CHECKS,
   horizon: isWhole(1, MAX_HORIZON),
   qoe: ['perceived, log or linear', (value: unknown) => OBJECTIVES.includes(value)] as Check,
   saveData: [
     'auto, true, false or a price from 0 to 100',
     (value: unknown) => SAVES.includes(value) || isPrice(value),
   ] as Check,
+  ...MPC_L_CHECKS,
 };

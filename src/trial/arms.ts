@@ -37,6 +37,7 @@ export interface Arm<O extends object = object>
   readonly options: O | undefined;
 }
 
+const KNOWN = 'a known field, with config or without';
 const VIEWER_KEY = 'leo-abr-viewer';
 
 /** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
@@ -50,14 +51,11 @@ export function assignArm(trial: ConfiguredTrial): Promise<Arm<ConfiguredOptions
 export function assignArm(trial: TrialOptions | ConfiguredTrial) {
   const { config, configSeconds, logger, ...plain } = (trial ?? {}) as TrialOptions & Partial<ConfigSource>;
   const { name, arms, share, unit = 'viewer', key, ...others } = plain;
-  const isConfigured = config !== undefined;
-  const wrong = isConfigured ? { name, arms, share, ...others } : { configSeconds, logger, ...others };
-  for (const [field, value] of Object.entries(wrong)) {
-    check(value === undefined, `trial.${field}`, `a known field${isConfigured ? ' beside config' : ''}`, value);
-  }
+  const wrong = config ? { name, arms, share, ...others } : { configSeconds, logger, ...others };
+  for (const [field, value] of Object.entries(wrong)) check(value === undefined, `trial.${field}`, KNOWN, value);
   check(unit === 'viewer' || unit === 'session', 'trial.unit', 'viewer or session', unit);
   check(key === undefined || (typeof key === 'string' && key !== ''), 'trial.key', 'text', key);
-  if (!isConfigured) {
+  if (!config) {
     const isShare = share === undefined || (isFrom(share, 0, 1) && !arms);
     check(isName(name), 'trial.name', NAME, name);
     check(isShare, 'trial.share', 'a number from 0 to 1, not beside arms', share);

@@ -1,6 +1,6 @@
 /** A trial's configuration: whether it runs, the shares of its arms, and the plugin's options in them. */
 
-import { check, isFrom, parsedJson } from '../../abr/errors.ts';
+import { check, isFrom } from '../../abr/errors.ts';
 import { REPORT_NAME } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
 import { type Checks, checkOptions, isPlain, SWITCH } from '../../session/page/checks.ts';
@@ -36,6 +36,8 @@ export interface ConfigSource {
   logger?: Logger | null | undefined;
 }
 
+/** Not `undefined`, which the check of options allows. */
+const ABSENT = { schema: 0, enabled: 0, trial: 0, shares: 0 };
 const MAX_BYTES = 16_384;
 const KEPT_MS = 86_400_000;
 const STORAGE_KEY = 'leo-abr-trial';
@@ -49,11 +51,10 @@ const CHECKS: Checks<TrialConfig> = {
   shares: ['shares of player and one or two other arms, with the sum 1', isShares],
   options: ['an object', isPlain],
 };
-const REQUIRED = { schema: null, enabled: null, trial: null, shares: null };
 
 /** Returns a valid configuration; throws an `InputError` for another. */
 export function validConfig(value: unknown): TrialConfig {
-  const config = { ...REQUIRED, ...(value as TrialConfig) };
+  const config = { ...ABSENT, ...(value as TrialConfig) };
   checkOptions(config, CHECKS, 'config');
   checkOptions(config.options ?? {}, JSON_CHECKS, 'config.options');
   return config;
@@ -80,7 +81,7 @@ export async function loadConfig({ config, configSeconds = 0.3, logger = console
   const url = typeof config === 'string' || config instanceof URL ? allowedUrl(config) : '';
   const current = (async () => {
     try {
-      const good = validConfig(url ? parsedJson(await fetchText(url), url) : config);
+      const good = validConfig(url ? await fetchJson(url) : config);
       const kept = JSON.stringify({ url, atMs: Date.now(), config: good });
       attempt(() => localStorage.setItem(STORAGE_KEY, kept));
       return good;
@@ -97,19 +98,19 @@ export async function loadConfig({ config, configSeconds = 0.3, logger = console
 function allowedUrl(given: string | URL): string {
   const { origin, href } = globalThis.location ?? {};
   const url = attempt(() => new URL(given, href));
-  const isLocal = url?.origin === origin || /^(localhost|127\.0\.0\.1|\[::1])$/.test(url?.hostname ?? '');
+  const isLocal = url?.origin === origin || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url?.hostname ?? '');
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
   check(isAllowed, 'trial.config', "a URL with https, or of the page's own origin", given);
   return url!.href;
 }
 
-async function fetchText(url: string): Promise<string> {
+async function fetchJson(url: string): Promise<unknown> {
   // A CDN may keep it; the browser asks whether it has changed.
   const response = await fetch(url, { cache: 'no-cache', credentials: 'omit', redirect: 'error' });
   check(response.ok, url, 'status 200', response.status);
-  const body = await response.arrayBuffer();
-  check(body.byteLength <= MAX_BYTES, url, `at most ${MAX_BYTES} bytes`, body.byteLength);
-  return new TextDecoder().decode(body);
+  const text = await response.text();
+  check(text.length <= MAX_BYTES, url, `at most ${MAX_BYTES} bytes`, text.length);
+  return JSON.parse(text);
 }
 
 function lastGood(wanted: string): TrialConfig | undefined {

@@ -1,12 +1,13 @@
 /** Observes the sessions of a player and reports each at its end. */
 
 import { check } from '../../abr/errors.ts';
-import { type Encoding, modelledQuality, usualDisplayedLines } from '../../abr/qoe/quality.ts';
+import { type Encoding, modelledQuality } from '../../abr/qoe/quality.ts';
 import { SESSION_REPORT_VERSION, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
 import { has, isPlain } from '../../session/page/checks.ts';
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
+import { displayedLines } from '../displayed-lines.ts';
 import { DOM_METHODS, listen, UndoList } from '../hooks.ts';
 import { type Arm, randomDigits } from './arms.ts';
 import { PLAYER } from './config.ts';
@@ -72,6 +73,8 @@ class ObservedSession {
   readonly transfers = new Transfers(this);
   isLive = false;
   ladder: readonly Encoding[] = [];
+  displayedLines: number | undefined;
+  private _samples = 0;
   controller: string = PLAYER;
 
   sample(player: ObservedPlayer): void {
@@ -79,6 +82,8 @@ class ObservedSession {
     const element = attempt(() => player.element()) ?? undefined;
     this.isLive = attempt(() => player.isLive()) ?? this.isLive;
     this.ladder = attempt(() => player.ladder()) ?? this.ladder;
+    // Reading the size may cost a layout.
+    if (this._samples++ % 50 === 0) this.displayedLines = displayedLines(element) ?? this.displayedLines;
     this.transfers.poll();
     this.link.settle(nowSeconds - LATE_SECONDS);
     this.playback.sample(nowSeconds, element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
@@ -87,13 +92,16 @@ class ObservedSession {
   figures() {
     const { ladder, isLive } = this;
     const { requestedBits, wastedBits, receivedBits, bitsByBitrate } = this.transfers;
-    const displayedLines = usualDisplayedLines(ladder);
     const ladderMbps = ladder.map(({ bitrateBps }) => bitrateBps / 1e6);
     const qualityOf = (mbps: number) =>
-      modelledQuality({ ...ladder[ladderMbps.indexOf(mbps)], bitrateBps: 1e6 * mbps, displayedLines });
+      modelledQuality({
+        ...ladder[ladderMbps.indexOf(mbps)],
+        bitrateBps: 1e6 * mbps,
+        displayedLines: this.displayedLines,
+      });
     const enoughBps = 1e6 * Math.min(...ladderMbps.filter((mbps) => qualityOf(mbps) >= GOOD_ENOUGH));
     let aboveEnoughBits = 0;
-    for (const [bitrateBps, bits] of bitsByBitrate) aboveEnoughBits += bits * Math.max(0, 1 - enoughBps / bitrateBps);
+    for (const bps in bitsByBitrate) aboveEnoughBits += bitsByBitrate[bps]! * Math.max(0, 1 - enoughBps / Number(bps));
     return {
       ...this.playback.figures(isLive, ladderMbps, qualityOf),
       requestedBits,

@@ -31,7 +31,7 @@ export class Transfers {
   /** Of audio and video, whatever became of it. */
   receivedBits = 0;
   /** Of whole segments of video, by bitrate. */
-  readonly bitsByBitrate = new Map<number, number>();
+  readonly bitsByBitrate: Record<number, number> = {};
   private readonly _running = new Map<object, Running>();
   /** Of the newest bits, for downloads whose bits nobody tells. */
   private _rateBps = 0;
@@ -75,7 +75,7 @@ export class Transfers {
       return;
     }
     const { bitrateBps } = video;
-    this.bitsByBitrate.set(bitrateBps, bits + (this.bitsByBitrate.get(bitrateBps) ?? 0));
+    this.bitsByBitrate[bitrateBps] = (this.bitsByBitrate[bitrateBps] ?? 0) + bits;
     if (bitrateBps > 0) this._session.playback.buffered(video);
   }
 
