@@ -37,7 +37,7 @@ test('says what the arms differ in, and writes the comparison as a page', async 
   const { status, stdout, stderr } = await trial(putReports(4000), '--out', at('out'));
   expect({ status, stderr }).toEqual({ status: 0, stderr: `index.html and report.md in ${at('out')}\n` });
   expect(stdout).toMatch(
-    /^With `ours` instead of `own`, perceived QoE is [345]\.\d % higher \(better\), stalled share is \d\d\.\d % lower \(better\), QoE-linear is (19|2\d)\.\d % higher \(better\) and QoE-linear of the first minute [^;]*, whenever one looks; (?:[^;]*, if this is the only look; )?no difference was found in watch time\.$/m,
+    /^With `ours` instead of `own`, perceived QoE is [345]\.\d % higher \(better\), QoE-linear is (19|2\d)\.\d % higher \(better\), stalled share is \d\d\.\d % lower \(better\) and QoE-linear of the first minute [^;]*, whenever one looks; (?:[^;]*, if this is the only look; )?no difference was found in watch time\.$/m,
   );
   // QoE is higher by 2.
   const [, low, high] = /^perceived QoE, 0 to 100 .*? \+\S+ \(\+(\S+) to \+(\S+)\)/m.exec(stdout)!;
