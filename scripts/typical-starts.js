@@ -36,12 +36,21 @@ const rounded = (value) => Math.round(100 * value) / 100;
 const rowOf = (pair) => ({
   start: pair.startSeconds,
   ...Object.fromEntries(
-    ['rival', 'own'].flatMap((who) => Object.entries(pair[who]).map(([key, value]) => [`${who} ${key}`, rounded(value)])),
+    ['rival', 'own'].flatMap((who) =>
+      Object.entries(pair[who]).map(([key, value]) => [`${who} ${key}`, rounded(value)]),
+    ),
   ),
   difference: rounded(MEASURES[by](pair)),
 });
 const rows = inOrder(pairs, by).map(rowOf);
 console.table(rows);
 const mean = (key) => rounded(rows.reduce((sum, row) => sum + row[key], 0) / rows.length);
-console.log('mean of all starts:', Object.fromEntries(Object.keys(rows[0]).slice(1).map((key) => [key, mean(key)])));
+console.log(
+  'mean of all starts:',
+  Object.fromEntries(
+    Object.keys(rows[0])
+      .slice(1)
+      .map((key) => [key, mean(key)]),
+  ),
+);
 console.log('median start:', typicalStart(pairs, by).startSeconds);

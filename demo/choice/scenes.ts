@@ -27,7 +27,7 @@ interface Averages {
 export const SCENES: readonly Scene[] = [
   {
     title: 'Live',
-    about: 'A live stream, one second behind the camera, over Starlink in a busy cell.',
+    about: 'A live stream, one second behind the camera, over Starlink in a busy cell. Both players get the same link.',
     players: ['dynamic', 'mpc-l'],
     ...{ trace: 'stationary-crowded', scenario: 'live-hd-1', startSeconds: 225 },
     ...{ rival: 'throughput', by: 'stalls' },
@@ -35,7 +35,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     title: 'On demand',
-    about: 'A film, over a slow Starlink link with many short outages, in a moving car.',
+    about: 'A film, over Starlink in a moving car, with many short outages. Both players get the same link.',
     players: ['dynamic', 'mpc-l'],
     ...{ trace: 'driving-slow', scenario: 'pensieve-60', startSeconds: 510 },
     ...{ rival: 'dynamic', by: 'perceived' },

@@ -52,7 +52,7 @@ export class PlayerPanel {
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #frozen = figure('Frozen', 'frozen');
   readonly #quality = figure('Quality', 'quality');
-  readonly #onScreen = figure('On screen');
+  readonly #onScreen = figure('Now');
   readonly #delay = figure('');
   readonly #qoe = element('p', { class: 'small' });
   readonly #forecasts: LaneForecasts;
@@ -72,9 +72,8 @@ export class PlayerPanel {
       this.#playButton.hidden = true;
     });
     this.#algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this.#choose(name));
-    const library = select(
-      { class: 'library', 'aria-label': `Library of player ${number}` },
-      (player) => this.#choose(inOtherPlayer(this.#algorithm, player as PlayerName)),
+    const library = select({ class: 'library', 'aria-label': `Library of player ${number}` }, (player) =>
+      this.#choose(inOtherPlayer(this.#algorithm, player as PlayerName)),
     );
     const libraries = PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] }));
     library.append(...options(libraries, playerOf(panel.algorithm)));
@@ -193,7 +192,10 @@ export class PlayerPanel {
   }
 
   /** `longestFrozenSeconds`: the frozen time that fills its bar. */
-  draw(isRunning: boolean, { isAhead, longestFrozenSeconds }: { isAhead: boolean; longestFrozenSeconds: number }): void {
+  draw(
+    isRunning: boolean,
+    { isAhead, longestFrozenSeconds }: { isAhead: boolean; longestFrozenSeconds: number },
+  ): void {
     const record = this.#recorder?.record;
     if (record === undefined) return;
     this.#lead.hidden = !isAhead;
@@ -215,9 +217,13 @@ export class PlayerPanel {
     const frozen = `${seconds(stallSeconds)}, ${stalls.length}\u202f×`;
     this.#frozen.show(stalls.length === 0 ? 'never' : frozen, stallSeconds / longestFrozenSeconds);
     this.#quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
-    this.#onScreen.show(bps ? `${bitrate(bps)} Mbit/s, quality ${qualityOf(bps, scenario).toFixed(0)}` : '–');
+    this.#onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
     const delay = scenario.live ? latencySeconds : startupSeconds;
-    this.#delay.show(delay === undefined ? '–' : seconds(delay), undefined, scenario.live ? 'Behind live' : 'Began after');
+    this.#delay.show(
+      delay === undefined ? '–' : seconds(delay),
+      undefined,
+      scenario.live ? 'Behind live' : 'Began after',
+    );
     setText(this.#qoe, `QoE so far: ${seen ? `${seen.perceived.toFixed(0)} of 100` : '–'}`);
   }
 

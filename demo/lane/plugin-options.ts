@@ -51,7 +51,8 @@ export function pluginOptions(
     logger: null,
   };
   // Without a prior: compared sessions must not learn from earlier ones.
-  if (PLUGIN_OWN.test(splitPlayer(algorithm).name)) return { ...common, prior: false, forecasters: first ? [first] : [] };
+  if (PLUGIN_OWN.test(splitPlayer(algorithm).name))
+    return { ...common, prior: false, forecasters: first ? [first] : [] };
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
     const path = new PiecewisePath({ ...link, latencySeconds: link.rttSeconds });
@@ -62,8 +63,7 @@ export function pluginOptions(
       createBuiltInForecaster({ handover: forecaster === 'built-in', newSubSecond: () => new SubSecond() }),
     );
   }
-  const created =
-    ownAlgorithm(controller)?.({ seed: SEED }) ?? createController(controller, { seed: SEED });
+  const created = ownAlgorithm(controller)?.({ seed: SEED }) ?? createController(controller, { seed: SEED });
   // An explicit catch-up takes the place of the controller's pace.
   if (catchUp) Object.assign(created, { pace: undefined });
   return { ...common, controller: created, forecasters };

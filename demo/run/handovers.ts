@@ -1,7 +1,7 @@
 /** The handovers that a controller expects, and what it did for them. Pure. */
 
 import type { Forecast, PlayerState } from '../../abr/index.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { PositionRecord, RequestNote } from '../../replay/browser/record/session-record.ts';
 
 export interface ExpectedHandover {
   atSeconds: number;
@@ -39,10 +39,12 @@ export function expectHandover(
   } else noted.push({ atSeconds, confidence, sinceSeconds: nowSeconds });
 }
 
+type Requested = Pick<RequestNote, 'requestedAtSeconds' | 'bitrateBps'>;
+
 /** What a player did in the last seconds before a handover, since it expected it. */
 export function preparationFor(
   { atSeconds: end, sinceSeconds }: ExpectedHandover,
-  { positions, downloads }: Pick<SessionRecord, 'positions' | 'downloads'>,
+  { positions, downloads }: { positions: readonly PositionRecord[]; downloads: readonly Requested[] },
 ): Preparation {
   const begin = Math.max(sinceSeconds, end - AHEAD_SECONDS);
   const slow = positions.flatMap(({ atSeconds, rate }, i) => {

@@ -40,7 +40,12 @@ export interface LaneContent {
 
 /** From the top. */
 export function lanesOf(run: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent[] {
-  return [stallLane(run, palette), qualityLane(run, palette), linkLane(run, palette, forecasts), levelLane(run, palette)];
+  return [
+    stallLane(run, palette),
+    qualityLane(run, palette),
+    linkLane(run, palette, forecasts),
+    levelLane(run, palette),
+  ];
 }
 
 /** A row per player: pale during startup, its colour while it plays, red in stalls. */
@@ -89,7 +94,7 @@ function qualityLane({ players, scenario }: DemoRun, palette: Palette): LaneCont
 /** The link's capacity, the bitrate of each player's requests, and each player's forecast. */
 function linkLane({ timeline, players }: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent {
   return {
-    title: 'Link (grey), and bitrates asked for (Mbit/s)',
+    title: 'Link (grey), forecast and requests (Mbit/s)',
     height: 130,
     range: (_u, _min, max) => [0, Math.max(1, max ?? 0) * LABEL_ROOM],
     series: [

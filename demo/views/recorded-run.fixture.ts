@@ -5,7 +5,7 @@
 
 import '../locale-guard.ts';
 import 'uplot/dist/uPlot.min.css';
-import type { CandidateOutlook, Forecast } from 'leo-abr';
+import type { Forecast } from 'leo-abr';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
@@ -80,7 +80,6 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
       reason: kind === 'abandon' ? 'it would stall playback' : 'best of the plans over 5 segments',
       ...(options.plans && {
         plannedThroughputBps,
-        candidates: outlook(plannedThroughputBps, bufferLevelSeconds),
         handoverInHorizon: true,
       }),
       ...(options.forecasts && { forecast: forecastAt(now), forecastAgeSeconds: 0.4 }),
@@ -110,16 +109,6 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
   const shownSeconds = NOW_SECONDS - record.startupSeconds! - record.stallSeconds;
   record.shownSegments = Math.floor(shownSeconds / segmentSeconds) + 1;
   return record;
-}
-
-/** The outlook for each representation, without the cost of the switch to it. */
-function outlook(throughputBps: number, bufferLevelSeconds: number): CandidateOutlook[] {
-  return ladderBps.map((bitrateBps) => {
-    const downloadSeconds = (bitrateBps * segmentSeconds) / throughputBps;
-    const expectedStallSeconds = Math.max(0, downloadSeconds - bufferLevelSeconds);
-    const expectedQoe = bitrateBps / 1e6 - (4 * SCENARIO.mu * expectedStallSeconds) / segmentSeconds;
-    return { bitrateBps, expectedStallSeconds, expectedQoe };
-  });
 }
 
 function forecastAt(seconds: number): Forecast {
@@ -159,8 +148,6 @@ const run: DemoRun = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,
   startSeconds: 0,
-  risk: 0.1,
-  watchedSeconds: 0,
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
     { algorithm: 'mpc-d', title: 'MPC-D', record: mpcD },

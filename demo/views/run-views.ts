@@ -9,8 +9,9 @@ import { DecisionView } from './decision-view.ts';
 import { newsOf, storyOf } from './story.ts';
 import { TimelineView } from './timeline-view.ts';
 
-/** The window that follows the session: its length, and how much of it is ahead of now. */
+/** The window grows with the session up to its length, in steps, then follows it; so much of it is ahead of now. */
 const WINDOW_SECONDS = 60;
+const FIRST_SECONDS = 30;
 const AHEAD_SECONDS = 10;
 
 export class RunViews {
@@ -35,7 +36,6 @@ export class RunViews {
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', `${place + 1} ${title}`)),
-      legendEntry('', 'forecast', 'forecast'),
       ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
     );
     this.#shown = { run, decisions, about: this.#introduce(run) };
@@ -72,8 +72,8 @@ export class RunViews {
     const { window } = this.timeline;
     const isIn = moment >= window.fromSeconds && moment <= window.toSeconds;
     if (this.#chosenSeconds === undefined || !isIn) {
-      const fromSeconds = Math.max(0, Math.ceil(moment + AHEAD_SECONDS - WINDOW_SECONDS));
-      this.timeline.window = { fromSeconds, toSeconds: fromSeconds + WINDOW_SECONDS };
+      const toSeconds = Math.max(FIRST_SECONDS, AHEAD_SECONDS * Math.ceil(moment / AHEAD_SECONDS + 0.5));
+      this.timeline.window = { fromSeconds: Math.max(0, toSeconds - WINDOW_SECONDS), toSeconds };
     }
     return this.timeline.window;
   }

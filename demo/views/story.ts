@@ -18,8 +18,9 @@ export function storyOf(run: DemoRun): string {
   const { players, scenario } = run;
   if (players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
   const froze = players.map(({ title, record }) => `${title} ${frozenText(record.stalls.length, record.stallSeconds)}`);
+  const text = players.every(({ record }) => record.stalls.length === 0) ? 'no picture froze' : froze.join('; ');
   const seen = players.map(({ record }) => seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–');
-  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${froze.join('; ')}. Picture quality: ${listed(seen)} of 100.`;
+  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Picture quality: ${listed(seen)} of 100.`;
 }
 
 function frozenText(count: number, total: number): string {

@@ -43,7 +43,13 @@ export function playStarts(trace: Trace, scenario: Scenario, rival: string): Sta
   const segmentCount = Math.ceil((SECONDS + (live?.timeShiftSeconds ?? 0)) / segmentSeconds);
   const resolved = resolveScenario(scenario);
   // An encoder that stops ends a live session; on demand the list of sizes stays.
-  const task = { trace, scenario: live ? { ...resolved, segmentCount } : resolved, segmentCount, seed: 1, timings: false };
+  const task = {
+    trace,
+    scenario: live ? { ...resolved, segmentCount } : resolved,
+    segmentCount,
+    seed: 1,
+    timings: false,
+  };
   const play = (algorithm: string, startSeconds: number): PlayedStart => {
     const session = simulateSession(simulatedAlgorithm(algorithm)({ ...task, startSeconds }));
     const { segments, stallCount, stallSeconds, startupSeconds } = session;
