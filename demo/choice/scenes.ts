@@ -39,6 +39,6 @@ export const SCENES: readonly Scene[] = [
     players: ['dynamic', 'mpc-l'],
     ...{ trace: 'driving-slow', scenario: 'pensieve-60', startSeconds: 510 },
     ...{ rival: 'dynamic', by: 'perceived' },
-    typical: { starts: 37, rival: { stallSeconds: 4, quality: 61 }, own: { stallSeconds: 4.2, quality: 68 } },
+    typical: { starts: 37, rival: { stallSeconds: 4, quality: 61 }, own: { stallSeconds: 4.1, quality: 68 } },
   },
 ];

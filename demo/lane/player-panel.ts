@@ -214,7 +214,7 @@ export class PlayerPanel {
     const seen = seenSoFar(record, scenario);
     const { stalls, stallSeconds, shownBitrateBps: bps, startupSeconds, samples } = record;
     const latencySeconds = samples.at(-1)?.latencySeconds;
-    const frozen = `${seconds(stallSeconds)}, ${stalls.length}\u202f×`;
+    const frozen = `${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}, ${stalls.length}\u202f×`;
     this.#frozen.show(stalls.length === 0 ? 'never' : frozen, stallSeconds / longestFrozenSeconds);
     this.#quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
     this.#onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');

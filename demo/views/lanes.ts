@@ -92,7 +92,7 @@ function qualityLane({ players, scenario }: DemoRun, palette: Palette): LaneCont
 }
 
 /** The link's capacity, the bitrate of each player's requests, and each player's forecast. */
-function linkLane({ timeline, players }: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent {
+function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent {
   return {
     title: 'Link (grey), forecast and requests (Mbit/s)',
     height: 130,

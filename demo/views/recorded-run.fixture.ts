@@ -15,7 +15,7 @@ import { Timeline } from '../run/timeline-model.ts';
 import { RunViews } from './run-views.ts';
 
 const SCENARIO = SCENARIOS['hd-16']!;
-const { ladderBps, segmentSeconds, bufferCapSeconds } = SCENARIO;
+const { segmentSeconds, bufferCapSeconds } = SCENARIO;
 const SECONDS = 72;
 const NOW_SECONDS = 60;
 const SAMPLE_SECONDS = 0.5;
@@ -50,9 +50,17 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
   /** Second at which the buffer runs empty without another segment. */
   let emptyAt: number | undefined;
   const levelAt = (seconds: number) => (emptyAt === undefined ? 0 : Math.max(0, emptyAt - seconds));
+  const shownAt = (seconds: number) => {
+    const { startupSeconds = Number.NaN, segments } = record;
+    const frozen = stalls.reduce((sum, { startSeconds, endSeconds = seconds }) => {
+      return sum + Math.max(0, Math.min(endSeconds, seconds) - Math.min(startSeconds, seconds));
+    }, 0);
+    return segments[Math.floor((seconds - startupSeconds - frozen) / segmentSeconds)]?.bitrateBps;
+  };
   const sampleUntil = (seconds: number) => {
     for (let i = record.samples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
-      record.samples.push({ atSeconds: i * SAMPLE_SECONDS, bufferSeconds: levelAt(i * SAMPLE_SECONDS) });
+      const atSeconds = i * SAMPLE_SECONDS;
+      record.samples.push({ atSeconds, bufferSeconds: levelAt(atSeconds), shownBitrateBps: shownAt(atSeconds) });
     }
   };
   const download = (index: number, mbps: number, endsAt: number | undefined) => {
@@ -151,8 +159,8 @@ const run: DemoRun = {
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
     { algorithm: 'mpc-d', title: 'MPC-D', record: mpcD },
-    { algorithm: 'mpc-l', title: 'MPC-L', record: mpcL },
-    { algorithm: 'dynamic', title: 'dash.js Dynamic', record: dynamic },
+    { algorithm: 'mpc-l', title: 'leo-abr', record: mpcL },
+    { algorithm: 'dynamic', title: 'dash.js alone', record: dynamic },
   ].map((player, place) => ({ ...player, place })),
   ended: true,
 };

@@ -25,7 +25,8 @@ export function storyOf(run: DemoRun): string {
 
 function frozenText(count: number, total: number): string {
   if (count === 0) return 'never froze';
-  return count === 1 ? `froze once, for ${seconds(total)}` : `froze ${count} times, for ${seconds(total)} in all`;
+  const time = seconds(total, total < 0.1 ? 2 : 1);
+  return count === 1 ? `froze once, for ${time}` : `froze ${count} times, for ${time} in all`;
 }
 
 const listed = (words: readonly string[]) =>
