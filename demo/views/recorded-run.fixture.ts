@@ -1,6 +1,6 @@
 /**
  * Replaces main.ts in the comparison of screenshots (e2e/demo/screenshots.spec.ts): the views of one fixed run. Nothing
- * plays. The three invented sessions show all marks of the timeline: stalls, abandoned downloads, forecasts, handovers.
+ * plays. The three invented sessions show all marks of the timeline: stalls, forecasts, handovers.
  */
 
 import '../locale-guard.ts';
@@ -151,6 +151,7 @@ const mpcL = sessionOf(
   ],
   { plans: true, forecasts: true },
 );
+mpcL.handovers.push({ atSeconds: 57, sinceSeconds: 45, confidence: 0.95 });
 const dynamic = sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {});
 const run: DemoRun = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
