@@ -72,7 +72,7 @@ export class PlayerPanel {
       this.#playButton.hidden = true;
     });
     this.#algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this.#choose(name));
-    const library = select({ class: 'library', 'aria-label': `Library of player ${number}` }, (player) =>
+    const library = select({ 'aria-label': `Library of player ${number}` }, (player) =>
       this.#choose(inOtherPlayer(this.#algorithm, player as PlayerName)),
     );
     const libraries = PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] }));

@@ -12,8 +12,8 @@ import { expectHandover } from '../run/handovers.ts';
 import { sessionSecondsOf } from '../run/run.ts';
 import { SessionRecord, type StallNote } from '../run/session-record.ts';
 
-/** Shorter stalls are jitter of the clock. */
-const SHORTEST_STALL_SECONDS = 0.02;
+/** Nobody sees a shorter freeze: a picture lasts as long. */
+const SHORTEST_STALL_SECONDS = 0.042;
 
 export class SessionRecorder extends RequestRecorder {
   readonly record = new SessionRecord(this.requests);
@@ -149,10 +149,11 @@ export class SessionRecorder extends RequestRecorder {
 
   #stalls(now: number): readonly StallNote[] {
     const { stalls, startedAtSeconds } = this.#meter;
-    if (startedAtSeconds === undefined) return stalls;
+    const seen = stalls.filter(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= SHORTEST_STALL_SECONDS);
+    if (startedAtSeconds === undefined) return seen;
     const open = this.#meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls);
-    if (open < SHORTEST_STALL_SECONDS || this.#playback.isReached) return stalls;
+    if (open < SHORTEST_STALL_SECONDS || this.#playback.isReached) return seen;
     const { currentTime: mediaSeconds } = this.#video;
-    return [...stalls, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
+    return [...seen, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
   }
 }

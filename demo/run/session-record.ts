@@ -88,9 +88,8 @@ export class SessionRecord {
   }
 }
 
-/** What a viewer has seen: means of the segments whose playback has begun, and perceived QoE. */
+/** What a viewer has seen: mean quality of the segments whose playback has begun, and perceived QoE. */
 export interface Seen {
-  bitrateBps: number;
   /** 0 to 100. */
   quality: number;
   perceived: number;
@@ -102,11 +101,9 @@ export function seenSoFar(record: SessionRecord, scenario: Scenario): Seen | und
   const shown = record.segments.slice(0, Math.max(1, shownSegments));
   if (startupSeconds === undefined || shown.length === 0) return undefined;
   const qualities = qualitiesOf(shown, scenario);
-  const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
   const { segmentSeconds } = scenario;
   return {
-    bitrateBps: mean(shown.map(({ bitrateBps }) => bitrateBps)),
-    quality: mean(qualities),
+    quality: qualities.reduce((sum, one) => sum + one, 0) / qualities.length,
     perceived: perceivedQoe({ qualities, segmentSeconds, startupSeconds, stallSeconds, stallCount: stalls.length }),
   };
 }
