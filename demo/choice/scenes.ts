@@ -31,7 +31,7 @@ export const SCENES: readonly Scene[] = [
     players: ['dynamic', 'mpc-l'],
     ...{ trace: 'stationary-crowded', scenario: 'live-hd-1', startSeconds: 225 },
     ...{ rival: 'throughput', by: 'stalls' },
-    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 93 }, own: { stallSeconds: 0.1, quality: 90 } },
+    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 93 }, own: { stallSeconds: 0.1, quality: 91 } },
   },
   {
     title: 'On demand',
