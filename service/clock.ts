@@ -28,16 +28,14 @@ export interface Leap {
 
 /** Runs evenly: if UTC leaps, only its offset to UTC changes. */
 export class SessionClock {
-  readonly #clock: Clock;
   readonly #startMonotonicMs: number;
   #utcMsAtStart: number;
 
-  /** The second at which the service started; earlier ones are for what is known from before. Default 0. */
-  readonly startSeconds: number;
-
-  constructor(clock: Clock, startSeconds = 0) {
-    this.startSeconds = startSeconds;
-    this.#clock = clock;
+  /** `startSeconds`: when the service started; earlier ones are for what is known from before. */
+  constructor(
+    private readonly clock: Clock,
+    readonly startSeconds = 0,
+  ) {
     this.#startMonotonicMs = clock.monotonicMs() - startSeconds * 1000;
     this.#utcMsAtStart = clock.utcMs() - startSeconds * 1000;
   }
@@ -47,7 +45,7 @@ export class SessionClock {
   }
 
   nowSeconds(): number {
-    return (this.#clock.monotonicMs() - this.#startMonotonicMs) / 1000;
+    return (this.clock.monotonicMs() - this.#startMonotonicMs) / 1000;
   }
 
   secondsAt(utcMs: number): number {
@@ -60,7 +58,7 @@ export class SessionClock {
 
   /** Updates the offset. Returns the leap of UTC since the last call, if there was one. */
   check(): Leap | undefined {
-    const utcMs = this.#clock.utcMs();
+    const utcMs = this.clock.utcMs();
     const utcMsAtStart = utcMs - this.nowSeconds() * 1000;
     const leapMs = utcMsAtStart - this.#utcMsAtStart;
     this.#utcMsAtStart = utcMsAtStart;

@@ -1,23 +1,33 @@
 /** `simulate` and `bench` begin here: their flags become one fully specified, checked benchmark. */
 
-import { InputError } from '../../abr/errors.ts';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { describeValue, InputError } from '../../abr/errors.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
-import { type BenchmarkPlan, parseShard, planBenchmark } from '../../replay/evaluation/plan/plan.ts';
-import { neededOfTraces, parseStarts } from '../../replay/evaluation/plan/starts.ts';
+import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
+import { type BenchmarkPlan, parseShard, planBenchmark, resumePlan } from '../../replay/evaluation/plan/plan.ts';
+import { neededOfTraces, parseStarts, type StartsRule } from '../../replay/evaluation/plan/starts.ts';
 import { isOnnx, splitAlgorithm } from '../../replay/forecasters.ts';
+import { placeOf } from '../../replay/formats/place.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
-import { importOwnAlgorithms, isOwnAlgorithm, type OwnControllers } from '../../replay/own-algorithm.ts';
+import type { OnnxModels } from '../../replay/onnx-model.ts';
+import {
+  importOwnAlgorithms,
+  isOwnAlgorithm,
+  type OwnAlgorithm,
+  type OwnControllers,
+} from '../../replay/own-algorithm.ts';
 import type { ToolInfo } from '../../replay/results.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
+import type { ModelsByGroup } from '../../replay/simulator/threads/run-sessions.ts';
+import type { Trace } from '../../replay/trace.ts';
 import type { Output } from '../shared/command-io.ts';
 import { foldModelsOption, seedOption } from '../shared/options.ts';
-import { fileOf, requireWritable } from '../shared/results-file.ts';
+import { fileOf, readResults, requireWritable } from '../shared/results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
-import { algorithmFiles, workDigest } from './algorithm-files.ts';
 import type { Benchmark } from './benchmark.ts';
 import { type BenchmarkFlags, householdOption, scenarioOf } from './flags.ts';
 import { onnxModels } from './onnx-models.ts';
-import { resumed } from './resume.ts';
 
 interface BenchmarkSurroundings {
   /** Throws for a name that the command cannot play. */
@@ -108,4 +118,58 @@ export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stde
   const places = leftOut.map(({ trace, startSeconds, reason }) => `  ${trace} at ${startSeconds} s: ${reason}\n`);
   if (places.length > MOST_NAMED) places.splice(MOST_NAMED, Infinity, `  ...; the results name all\n`);
   stderr.write(`${leftOut.length} starts left out; expected ${neededOfTraces(scenario)}:\n${places.join('')}`);
+}
+
+/** SHA-256 of the user's files: algorithms and models. */
+function algorithmFiles(own: readonly OwnAlgorithm[], onnx: OnnxModels | undefined): Pick<ToolInfo, 'algorithmFiles'> {
+  const models = Object.entries(onnx?.files ?? {}).filter(([name]) => name !== 'onnx');
+  const files = [
+    ...own.map(({ name, source }) => [name, sha256(source)]),
+    ...models.map(([name, bytes]) => [name, sha256(bytes)]),
+  ];
+  return files.length === 0 ? {} : { algorithmFiles: Object.fromEntries(files) };
+}
+
+/** SHA-256 of what the shards of a run must have in common, and the fields of results do not show. */
+function workDigest(
+  traces: readonly Trace[],
+  { foldModels, ...rest }: { starts: StartsRule; algorithms: readonly string[]; foldModels: ModelsByGroup | undefined },
+): string {
+  const hash = createHash('sha256').update(JSON.stringify([rest, foldModels ?? null]));
+  const names = traces.map(({ name, metadata }) => JSON.stringify([metadata.dataset, name, metadata.recordingGroup]));
+  for (const i of [...names.keys()].sort((a, b) => (names[a]! < names[b]! ? -1 : 1))) {
+    const { stepEndsSeconds, ratesBps } = traces[i]!;
+    hash.update(names[i]!).update(stepEndsSeconds).update(ratesBps);
+  }
+  return hash.digest('hex');
+}
+
+function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/** Splits the plan into the sessions that an interrupted run of this command finished and those to play. */
+function resumed(
+  plan: BenchmarkPlan,
+  perLine: number,
+  { out: file, scenario, tool, stderr }: Pick<Benchmark, 'scenario' | 'tool'> & { out: string; stderr: Output },
+): Pick<Benchmark, 'done' | 'remains' | 'resumedTool'> | undefined {
+  if (!existsSync(file)) {
+    stderr.write(`nothing to resume in ${file} yet\n`);
+    return undefined;
+  }
+  const results = readResults(file, { flag: '--out', allowPartial: true });
+  for (const field of ['command', 'version', 'commit', 'algorithmFiles', 'shard', 'work'] as const) {
+    if (sameJson(results.tool[field], tool[field])) continue;
+    throw new InputError(
+      placeOf({ file, field: `tool.${field}` }),
+      `${describeValue(tool[field])}: sessions of another program, shard or set of recordings do not belong in this file`,
+      results.tool[field],
+    );
+  }
+  const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
+  const total = done.length + remains.length * perLine;
+  stderr.write(`${done.length} of ${total} sessions were done before`);
+  stderr.write(remains.length > 0 ? '; those that were under way are played again\n' : '\n');
+  return { done, remains, resumedTool: results.tool };
 }

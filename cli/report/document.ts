@@ -60,8 +60,6 @@ export interface Column<Row> {
   of(row: Row): string | number | Estimate | null | undefined;
 }
 
-export const ALGORITHM: Column<{ algorithm: string }> = { title: 'algorithm', of: ({ algorithm }) => algorithm };
-
 export function cellOf<Row>({ of, digits = 0, isDifference = false }: Column<Row>, row: Row): Cell {
   const value = of(row);
   if (typeof value === 'string') return value;

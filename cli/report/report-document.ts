@@ -1,4 +1,4 @@
-/** The whole report as a document: a chapter per run, the comparison of tiers, and the provenance. */
+/** The whole report as a document: a chapter per run, and the provenance. */
 
 import type { ResolvedScenario, SessionResult } from '../../replay/results.ts';
 import { liveSessionSeconds } from '../../replay/scenarios.ts';
@@ -9,7 +9,7 @@ import { markdown } from './markdown.ts';
 import type { Run } from './runs.ts';
 import { openingBlocks } from './sections/picture.ts';
 import { leftOutBlocks, provenanceBlocks } from './sections/provenance.ts';
-import { headlines, householdBlocks, summaryBlocks, tierBlocks } from './sections/summary.ts';
+import { headlines, householdBlocks, summaryBlocks } from './sections/summary.ts';
 import { seriesStyles } from './series-style.ts';
 import { sessionsCsv } from './sessions-csv.ts';
 
@@ -42,7 +42,6 @@ function reportDocument(runs: readonly Run[], title?: string): ReportDocument {
     add('households', 'Households', householdBlocks(run));
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
   }
-  addSection('tiers', 'Simulator against browser', tierBlocks(runs));
   addSection('made', 'How it was made', [
     {
       kind: 'text',

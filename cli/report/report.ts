@@ -12,7 +12,7 @@ import { runsOf } from './runs.ts';
 export function reportCommand(io: CommandIo): Command {
   return new Command('report')
     .description('write results as a page with tables and plots, as Markdown and as CSV')
-    .argument('<results.json...>', 'results of simulate, bench or merge; both tiers of a scenario are also compared')
+    .argument('<results.json...>', 'results of simulate, bench or merge')
     .requiredOption('--out <folder>', 'folder for index.html, report.md and sessions.csv')
     .option('--title <text>', 'title of the report (default: the names of the scenarios)')
     .action((files: string[], flags: { out: string; title?: string }) => report(files, flags, io));

@@ -47,8 +47,6 @@ export interface LiveSegment {
 
 /** The waits of one download for the encoder. Times are of the session's clock. */
 export class LiveWaits {
-  private readonly _edge: LiveEdge;
-  private readonly _segment: LiveSegment;
   private readonly _isWhole: boolean;
   /** Whole chunks. */
   private _chunks = 0;
@@ -65,12 +63,14 @@ export class LiveWaits {
   /** Parts that followed the one before without a wait for the encoder. */
   private _measured = { bits: 0, seconds: 0 };
 
-  constructor(edge: LiveEdge, segment: LiveSegment, requestedAtSeconds: number) {
-    this._edge = edge;
-    this._segment = segment;
+  constructor(
+    private readonly _edge: LiveEdge,
+    private readonly _segment: LiveSegment,
+    requestedAtSeconds: number,
+  ) {
     this._arrivedSeconds = requestedAtSeconds;
     this._isLimited = this.nextChunkAtSeconds > requestedAtSeconds;
-    const { firstChunkAtSeconds, segmentSeconds } = segment;
+    const { firstChunkAtSeconds, segmentSeconds } = _segment;
     this._isWhole = firstChunkAtSeconds + segmentSeconds - this._chunkSeconds + MOST_LAG_SECONDS < requestedAtSeconds;
   }
 
@@ -97,9 +97,7 @@ export class LiveWaits {
 
   /** The body comes again from its first byte. What came of it before, and the time that it took, show nothing. */
   restarted(atSeconds: number): void {
-    this._waitedSeconds += atSeconds - this._arrivedSeconds;
-    this._arrivedSeconds = atSeconds;
-    this._isLimited = true;
+    this.refused(atSeconds);
     this._chunks = 0;
     this._isInChunk = false;
     this._bits = 0;

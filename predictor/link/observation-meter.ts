@@ -33,7 +33,6 @@ type Piece = ThroughputPiece | (Observation & { kind: 'idle' });
  * `idle` without requests, and neither while requests wait for less than that: then the capacity is unknown.
  */
 export class ObservationMeter {
-  private readonly _emit: (observation: Observation) => void;
   /** By the object that stands for the request. */
   private readonly _requests = new Map<object, Metered>();
   /** Closed pieces that may still receive bits, and latencies between them, in order of time. */
@@ -43,9 +42,7 @@ export class ObservationMeter {
   /** When the first waiting request is overdue; `Infinity` without one. */
   private _overdueSeconds = Number.POSITIVE_INFINITY;
 
-  constructor(emit: (observation: Observation) => void) {
-    this._emit = emit;
-  }
+  constructor(private readonly _emit: (observation: Observation) => void) {}
 
   /** `request` is any object, to pass to the other methods until the request ends. Returns it. */
   requestSent(atSeconds: number, request: object = {}): object {

@@ -8,6 +8,7 @@
 
 import { EPOCH_SECONDS, type Fluctuation, type HandoverDip } from '../../abr/forecast.ts';
 import { levelShare } from '../../abr/statistics/quantile.ts';
+import { modulo } from './handover-clock/weights.ts';
 
 const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 /** ln(capacity of 0.1 s / mean) at `LEVELS`, before observations. */
@@ -77,8 +78,8 @@ export class SubSecond {
     const bps = bits / seconds;
     const seenSeconds = this._pieces[this._pieces.length - 1]?.endSeconds ?? startSeconds;
     const standsFor = seconds + Math.min(MOST_UNSEEN_SECONDS, Math.max(0, startSeconds - seenSeconds));
-    const sinceHandover = modulo(endSeconds - handoverSeconds);
-    const isNear = modulo(sinceHandover + HANDOVER.beforeSeconds) < HANDOVER_SECONDS;
+    const sinceHandover = modulo(endSeconds - handoverSeconds, EPOCH_SECONDS);
+    const isNear = modulo(sinceHandover + HANDOVER.beforeSeconds, EPOCH_SECONDS) < HANDOVER_SECONDS;
     if (seconds >= LEAST_PIECE_SECONDS && this._meanSeconds > FIRST_MEAN_SECONDS && this._meanBits > 0 && !isNear) {
       const ratio = (bps * this._meanSeconds) / this._meanBits;
       this._learn(Math.log(Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, ratio))), standsFor);
@@ -140,7 +141,7 @@ export class SubSecond {
   private _countHandover(nowSeconds: number, sinceHandover: number): void {
     const isNew = (at: number, counted: number) =>
       nowSeconds > at + HANDOVER.afterSeconds && at > counted + EPOCH_SECONDS / 2;
-    const control = nowSeconds - modulo(sinceHandover + EPOCH_SECONDS / 2);
+    const control = nowSeconds - modulo(sinceHandover + EPOCH_SECONDS / 2, EPOCH_SECONDS);
     if (isNew(control, this._countedControl)) {
       this._countedControl = control;
       const lost = this._lostAt(control);
@@ -180,8 +181,4 @@ export class SubSecond {
     }
     return before >= LEAST_BEFORE_SECONDS && seen >= LEAST_SEEN_SECONDS ? lost : undefined;
   }
-}
-
-function modulo(seconds: number): number {
-  return seconds - EPOCH_SECONDS * Math.floor(seconds / EPOCH_SECONDS);
 }

@@ -57,13 +57,14 @@ export interface EvaluatedModel {
 /** The forecaster of an `EvaluatedModel`: its forecasts are of the moment of the call, or up to 0.2 s older. */
 export class EvaluatedForecaster extends CardSession implements Forecaster {
   readonly name = 'onnx';
-  private readonly _model: EvaluatedModel;
   private _newest: QuantileForecast | undefined;
 
-  constructor(model: EvaluatedModel, options: ModelSessionOptions = {}) {
+  constructor(
+    private readonly _model: EvaluatedModel,
+    options: ModelSessionOptions = {},
+  ) {
     super(options);
-    this._model = model;
-    this.useCard(model.card);
+    this.useCard(_model.card);
   }
 
   override start(context: SessionContext): void {

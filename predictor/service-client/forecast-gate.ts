@@ -3,16 +3,14 @@
  * session at once; the service knows other players and days, but the session only after half a second. Its forecasts are
  * used only if
  *
- * - the first one agreed with what the session measured then: otherwise it watches another link (first-comparison.ts),
+ * - the first one agreed with what the session measured then: otherwise it watches another link,
  * - the service has not observed less of the link than this session, as after a restart,
- * - the bits since the forecast do not contradict it (newest-bits.ts),
+ * - the bits since the forecast do not contradict it,
  * - its past forecasts had good scores (forecast-trust.ts).
  */
 
-import type { QuantileForecast } from '../../abr/forecast.ts';
-import { FirstComparison } from './first-comparison.ts';
+import { ageSecondsOf, type QuantileForecast } from '../../abr/forecast.ts';
 import { ForecastTrust } from './forecast-trust.ts';
-import { NewestBits } from './newest-bits.ts';
 
 /** A service with this much observed downloading has enough. */
 const EXPERIENCED_SECONDS = 60;
@@ -79,5 +77,109 @@ export class ForecastGate {
   /** Half of the session's, because the older half has little effect. */
   private _leastExperienceSeconds(): number {
     return Math.min(EXPERIENCED_SECONDS, this._observedSeconds / 2);
+  }
+}
+
+/** Downloading that the rate is measured over. */
+const RECENT_SECONDS = 0.5;
+const LEAST_RECENT_SECONDS = 0.15;
+/** The rate contradicts a forecast if it is below this quantile or above the opposite one. */
+const CONTRADICTED_LEVEL = 0.1;
+/** Tolerance for quantile levels that are sums of decimal fractions. */
+const ROUNDING = 1e-9;
+
+/** The bits that the session has received since a forecast, which the service does not know yet. */
+class NewestBits {
+  /** Pieces of throughput, in order of time: the last `RECENT_SECONDS`. */
+  private _pieces: { startSeconds: number; endSeconds: number; bits: number }[] = [];
+  private _seconds = 0;
+
+  observe(startSeconds: number, endSeconds: number, bits: number): void {
+    this._pieces.push({ startSeconds, endSeconds, bits });
+    this._seconds += endSeconds - startSeconds;
+    for (;;) {
+      const [oldest] = this._pieces;
+      const laterSeconds = this._seconds - (oldest!.endSeconds - oldest!.startSeconds);
+      if (laterSeconds < RECENT_SECONDS) return;
+      this._seconds = laterSeconds;
+      this._pieces.shift();
+    }
+  }
+
+  /** Whether they came at a rate that the forecast did not expect. */
+  contradict(forecast: QuantileForecast, nowSeconds: number): boolean {
+    let bits = 0;
+    let seconds = 0;
+    for (const { startSeconds, endSeconds, bits: ofPiece } of this._pieces) {
+      const part = endSeconds - Math.max(startSeconds, forecast.issuedAtMs / 1000);
+      if (part <= 0) continue;
+      bits += (ofPiece * part) / (endSeconds - startSeconds);
+      seconds += part;
+    }
+    if (seconds < LEAST_RECENT_SECONDS) return false;
+    const { stepEndsSeconds, levels, quantilesBps } = forecast;
+    const age = ageSecondsOf(forecast, nowSeconds);
+    const row = quantilesBps[stepEndsSeconds.findIndex((end) => age < end)];
+    if (row === undefined) return false;
+    const bps = bits / seconds;
+    return levels.some(
+      (level, i) =>
+        (level <= CONTRADICTED_LEVEL + ROUNDING && bps < row[i]!) ||
+        (level >= 1 - CONTRADICTED_LEVEL - ROUNDING && bps > row[i]!),
+    );
+  }
+}
+
+/** Downloading whose mean rate is compared with the steps of the first forecast that end this soon. */
+const COMPARED_SECONDS = 2;
+const COMPARED_STEPS_SECONDS = 4;
+/** The quantiles within this central share count: tails are wide, because some links have outages. */
+const COMPARED_SHARE = 0.5;
+/**
+ * A rate this many times below the lowest of these quantiles, or above the highest one, contradicts the forecast. On
+ * the shipped traces this refuses services of a link four times as fast.
+ */
+const OUTSIDE_FACTOR = 1.6;
+
+/** Compares the service's first forecast with what the session measures next: whether it watches this session's link. */
+class FirstComparison {
+  /** The first forecast, and the downloading since. */
+  private _compared: { forecast: QuantileForecast; seconds: number; bits: number } | undefined;
+  private _agrees: boolean | undefined;
+
+  /** Whether the first forecast agreed; from an earlier session until this one has its own. */
+  get agrees(): boolean | undefined {
+    return this._agrees;
+  }
+
+  /** Begins a session, which may be on another link if the service watched none of the earlier ones. */
+  start(): void {
+    this._agrees ||= undefined;
+    this.begin();
+  }
+
+  /** Compares the next forecast as the first one. */
+  begin(): void {
+    this._compared = undefined;
+  }
+
+  /** A forecast; only the first one counts. */
+  meet(forecast: QuantileForecast): void {
+    this._compared ??= { forecast, seconds: 0, bits: 0 };
+  }
+
+  observe(seconds: number, bits: number): void {
+    const compared = this._compared;
+    if (compared === undefined || compared.seconds >= COMPARED_SECONDS) return;
+    compared.seconds += seconds;
+    compared.bits += bits;
+    if (compared.seconds < COMPARED_SECONDS) return;
+    const bps = compared.bits / compared.seconds;
+    const { stepEndsSeconds, levels, quantilesBps } = compared.forecast;
+    const soon = quantilesBps
+      .filter((_, step) => step === 0 || stepEndsSeconds[step]! <= COMPARED_STEPS_SECONDS)
+      .flatMap((row) => row.filter((_, i) => Math.abs(levels[i]! - 0.5) <= COMPARED_SHARE / 2 + ROUNDING));
+    const isSlower = bps * OUTSIDE_FACTOR < Math.min(...soon);
+    this._agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
   }
 }

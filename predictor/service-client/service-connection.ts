@@ -48,7 +48,6 @@ export class ServiceConnection {
   state: ConnectionState = 'off';
   /** The reason for `waiting` or `refused`. */
   detail: string | undefined;
-  private readonly _options: ConnectionOptions;
   private _abort = new AbortController();
   /** Ends the present pause. */
   private _wake = () => {};
@@ -56,9 +55,7 @@ export class ServiceConnection {
   private _reportedMs = Number.NEGATIVE_INFINITY;
   private _isReportDue = false;
 
-  constructor(options: ConnectionOptions) {
-    this._options = options;
-  }
+  constructor(private readonly _options: ConnectionOptions) {}
 
   open(): void {
     if (this.state !== 'off') return;

@@ -62,7 +62,6 @@ export function createServiceForecaster(url: string, options: ServiceForecasterO
 
 class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
-  private readonly _url: string;
   private readonly _connection: ServiceConnection;
   private readonly _gate = new ForecastGate();
   private readonly _staleSeconds: number;
@@ -85,16 +84,18 @@ class RemoteForecaster implements ServiceForecaster {
   private _isClosed = false;
   private _fault: string | undefined;
 
-  constructor(url: string, options: unknown) {
+  constructor(
+    private readonly _url: string,
+    options: unknown,
+  ) {
     const { staleSeconds = STALE_SECONDS, token = '', ...others } = requireObject(options, 'options');
     for (const name of Object.keys(others)) check(false, `options.${name}`, 'token or staleSeconds', others[name]);
     check(typeof token === 'string', 'options.token', 'a string', token);
     check(isPositive(staleSeconds), 'options.staleSeconds', 'a finite number > 0', staleSeconds);
     this._staleSeconds = staleSeconds;
-    this._url = url;
     const player = `page-${Math.random().toString(36).slice(2)}`;
     this._connection = new ServiceConnection({
-      ...{ url: url.replace(/\/$/, ''), token },
+      ...{ url: _url.replace(/\/$/, ''), token },
       onForecast: (reply) => this._receive(reply),
       report: () => ({ player, observations: this._report(), isDownloading: this._isDownloading }),
       onShare: (share) => {
@@ -102,7 +103,7 @@ class RemoteForecaster implements ServiceForecaster {
         if (share < 1) this._gate.compareAnew();
       },
       onFault: (message) => {
-        this._fault = `${url}: ${message}`;
+        this._fault = `${_url}: ${message}`;
       },
     });
   }

@@ -9,14 +9,11 @@ import { writeFileAtomically } from './write-file.ts';
 const LINE_END = ',\n';
 
 export class SessionStore {
-  readonly #place: { file: string; head: () => string } | undefined;
   #descriptor: number | undefined;
   #bytes = 0;
 
   /** `file`: of `head` and the sessions' lines. Default: a temporary file without a name. */
-  constructor(place?: { file: string; head: () => string }) {
-    this.#place = place;
-  }
+  constructor(private readonly place?: { file: string; head: () => string }) {}
 
   /** The same sessions, with their rows in the file; each use of `segments` reads them. */
   add(sessions: readonly SessionResult[]): SessionResult[] {
@@ -39,12 +36,12 @@ export class SessionStore {
   }
 
   #open(): number {
-    const path = this.#place?.file ?? join(tmpdir(), `leo-abr-sessions.${process.pid}.tmp`);
-    const head = this.#place?.head() ?? '';
+    const path = this.place?.file ?? join(tmpdir(), `leo-abr-sessions.${process.pid}.tmp`);
+    const head = this.place?.head() ?? '';
     writeFileAtomically(path, head);
     this.#bytes = Buffer.byteLength(head);
     const descriptor = openSync(path, 'a+');
-    if (this.#place === undefined) rmSync(path);
+    if (this.place === undefined) rmSync(path);
     return descriptor;
   }
 }

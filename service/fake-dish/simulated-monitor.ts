@@ -1,7 +1,6 @@
 /** Watches a simulated dish as `DishMonitor` watches a real one, without network. */
 
 import type { DishReply } from '../api/wire.ts';
-import type { Clock } from '../clock.ts';
 import { CurrentState } from '../dish/current-state.ts';
 import type { DishMonitorOptions } from '../dish/dish-monitor.ts';
 import { defined } from '../telemetry.ts';
@@ -15,7 +14,6 @@ const PERIOD_MS = 1000;
 const HISTORY_MS = 900_000;
 
 export class SimulatedMonitor {
-  readonly #clock: Clock;
   #newestMs: number;
   readonly #current: CurrentState;
   #second: SimulatedSecond | undefined;
@@ -23,8 +21,7 @@ export class SimulatedMonitor {
   readonly location = undefined;
 
   constructor(private readonly options: SimulatedMonitorOptions) {
-    this.#clock = options.clock;
-    this.#newestMs = Math.floor(this.#clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
+    this.#newestMs = Math.floor(this.options.clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
     this.#current = new CurrentState(options);
   }
 
@@ -48,7 +45,7 @@ export class SimulatedMonitor {
 
   #advance(): void {
     const { script, onSecond } = this.options;
-    const lastMs = Math.floor(this.#clock.utcMs() / PERIOD_MS) * PERIOD_MS;
+    const lastMs = Math.floor(this.options.clock.utcMs() / PERIOD_MS) * PERIOD_MS;
     this.#newestMs = Math.max(Math.min(this.#newestMs, lastMs), lastMs - HISTORY_MS);
     while (this.#newestMs < lastMs) {
       this.#newestMs += PERIOD_MS;

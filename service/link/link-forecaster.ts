@@ -17,14 +17,15 @@ const LATEST_REPORT_SECONDS = 2;
 const SLACK_SECONDS = 0.05;
 
 export class LinkForecaster {
-  readonly #clock: SessionClock;
   readonly #capacity: BuiltInForecaster;
   #observedUntilSeconds = Number.NEGATIVE_INFINITY;
   #issuedSeconds = 0;
   observedSeconds = 0;
 
-  constructor(clock: SessionClock, model?: Model) {
-    this.#clock = clock;
+  constructor(
+    private readonly clock: SessionClock,
+    model?: Model,
+  ) {
     this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), model });
     this.#capacity.start({
       utcMsAtStart: clock.utcMsAtStart,
@@ -56,33 +57,33 @@ export class LinkForecaster {
   /** A probable handover, known from the dish; see `hintHandover`. */
   hint(handover: { atMs: number; uncertaintySeconds: number; confidence: number }): void {
     const { atMs, uncertaintySeconds, confidence } = handover;
-    const atSeconds = this.#clock.secondsAt(atMs);
+    const atSeconds = this.clock.secondsAt(atMs);
     const clock = this.#capacity.handoverClock;
     if (clock) hintHandover(clock, atSeconds, uncertaintySeconds, confidence);
   }
 
   /** Call it after a leap of UTC. What was learnt on the session clock stays valid. */
   updateUtc(): void {
-    const nowSeconds = this.#clock.nowSeconds();
-    this.#capacity.tellTime(nowSeconds, this.#clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
+    const nowSeconds = this.clock.nowSeconds();
+    this.#capacity.tellTime(nowSeconds, this.clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
   }
 
   /** On the session clock. */
   handoverEstimate(): HandoverEstimate | undefined {
-    return this.#capacity.handoverClock?.estimate(this.#clock.nowSeconds());
+    return this.#capacity.handoverClock?.estimate(this.clock.nowSeconds());
   }
 
   /** In UTC; empty unless the link is known to be LEO. */
   nextHandovers(): ExpectedHandover[] {
     return (this.handoverEstimate()?.nextHandovers ?? []).map(({ atSeconds, confidence }) => ({
-      atMs: Math.round(this.#clock.utcMsAt(atSeconds)),
+      atMs: Math.round(this.clock.utcMsAt(atSeconds)),
       confidence: rounded(confidence),
     }));
   }
 
   /** In UTC, as in the API, or the reason why there is none. */
   latest(): QuantileForecast | { because: string } {
-    const nowSeconds = this.#clock.nowSeconds();
+    const nowSeconds = this.clock.nowSeconds();
     if (this.observedSeconds === 0) return { because: 'no throughput was observed yet' };
     if (nowSeconds - this.#observedUntilSeconds > STALE_SECONDS) {
       return { because: `no throughput was observed for ${STALE_SECONDS} s` };
@@ -91,7 +92,7 @@ export class LinkForecaster {
     if (forecast === undefined || forecast.kind === 'path') return { because: 'no bits were received yet' };
     const dip = forecast.handovers[0]?.dip;
     const handovers = this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) }));
-    const issuedAtMs = Math.round(this.#clock.utcMsAt(forecast.issuedAtMs / 1000));
+    const issuedAtMs = Math.round(this.clock.utcMsAt(forecast.issuedAtMs / 1000));
     return { ...rounded({ ...forecast, handovers }), issuedAtMs, source: 'service' };
   }
 

@@ -1,13 +1,11 @@
-/** The means of each algorithm, its paired differences from the baseline, households, and the simulator's agreement. */
+/** The means of each algorithm, its paired differences from the baseline, and households. */
 
-import { sameJson } from '../../../replay/evaluation/documents/same-json.ts';
 import { householdSummary } from '../../../replay/evaluation/figures/household-figures.ts';
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/figures/qoe-components.ts';
-import { tierAgreement } from '../../../replay/evaluation/figures/tier-agreement.ts';
 import { largeDatasets } from '../../../replay/evaluation/figures/verdicts.ts';
 import { unitsByDataset } from '../../../replay/evaluation/statistics/resampling-units.ts';
 import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
-import { ALGORITHM, type Block, type Table, tableOf } from '../document.ts';
+import { type Block, tableOf } from '../document.ts';
 import {
   componentFigures,
   householdFigures,
@@ -16,7 +14,6 @@ import {
   rowNames,
   shownRows,
   summaryFigures,
-  tierFigures,
 } from '../figures.ts';
 import { cellText, count, estimateCell, scaled } from '../format.ts';
 import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
@@ -115,24 +112,4 @@ export function householdBlocks({ results, digits, baseline, datasets }: Run): B
     'mean of the worst 5 %. Unfairness is sqrt(1 − Jain’s index); instability is FESTIVE’s; utilisation is the share of ' +
     `the link’s bits that arrived. Differences are from the households of ${baseline} on the same places.`;
   return [tableOf(caption, [...rowNames(rows), ...householdFigures(digits)], rows)];
-}
-
-/** Simulator against browser: a table for each pair of runs on demand with common sessions. */
-export function tierBlocks(runs: readonly Run[]): Block[] {
-  const [simulated, browsers] = [true, false].map((isSimulated) =>
-    runs.filter((run) => run.isSimulated === isSimulated && run.scenario.live === undefined),
-  );
-  return simulated!.flatMap((simulator) =>
-    browsers!
-      .filter(({ scenario }) => sameJson(scenario, simulator.scenario))
-      .flatMap((browser) => tierTable(simulator, browser) ?? []),
-  );
-}
-
-function tierTable(simulator: Run, { results, digits, scenarioLabel, tier }: Run): Table | undefined {
-  const agreement = tierAgreement(simulator.results.sessions, results.sessions, results.tool.seed);
-  const caption =
-    `${scenarioLabel}, ${tier} against simulator: sessions that ended normally in both. ` +
-    'Differences are browser minus simulator, with 95 % intervals.';
-  return agreement.length === 0 ? undefined : tableOf(caption, [ALGORITHM, ...tierFigures(digits)], agreement);
 }

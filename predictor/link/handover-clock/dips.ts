@@ -4,6 +4,7 @@
  */
 
 import type { ThroughputPiece } from '../observation-meter.ts';
+import { modulo } from './weights.ts';
 
 export const SLOTS_PER_SECOND = 10;
 /** Longer pieces hide a dip. */
@@ -114,8 +115,7 @@ export class RegularDips {
 
   /** The position that a slot is evidence on: with `offset` 0 the one after it, 1 its own, 2 the one before it. */
   position(slot: number, offset: number): number {
-    const at = slot + 1 - offset;
-    return at - this._slots * Math.floor(at / this._slots);
+    return modulo(slot + 1 - offset, this._slots);
   }
 
   /**
