@@ -279,8 +279,10 @@ test('the guide of trials names each field of a report, and no other', () => {
   expect(rows.sort()).toEqual(Object.keys(SESSION_REPORT_FIELDS).sort());
 });
 
-test('reports have the version of the package', () => {
-  expect(VERSION).toBe((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version);
+test('reports and the citation have the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  expect(VERSION).toBe(version);
+  expect(readFileSync(join(ROOT, 'CITATION.cff'), 'utf8')).toContain(`\nversion: ${version}\n`);
 });
 
 test("README's picture is small", () => {

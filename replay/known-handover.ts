@@ -6,7 +6,7 @@ import { HandoverClock } from '../predictor/link/handover-clock/handover-clock.t
 import { hintHandover } from '../predictor/link/handover-clock/hint.ts';
 import { SubSecond } from '../predictor/link/sub-second.ts';
 
-/** The origin's clock, and that of a device synchronised with a time server. */
+/** The origin's clock, and the clock of a device synchronised with a time server. */
 export const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 const PIECE_SECONDS = 0.1;
 
@@ -20,7 +20,7 @@ export interface KnownHandover {
 export interface EarlierTraffic {
   /** Capacity from second 0 of the trace. */
   link: Pick<CapacityPath, 'cumulativeBits'>;
-  /** Of the trace: where the session begins. */
+  /** Second of the trace at which the session begins. */
   startSeconds: number;
   utcMsAtStart: number;
   /** A download filled the link for this long until the start, or from the trace's beginning. */

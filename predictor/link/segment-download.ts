@@ -112,7 +112,7 @@ export function knownBps(downloads: readonly Download[]): number {
 export interface LinkWatchOptions {
   /** Gets the bits of the download; absent without forecasters. */
   meter?: ObservationMeter | undefined;
-  /** Those of a live segment for the encoder; absent on demand and for init segments. */
+  /** Waits of a live segment for the encoder; absent on demand and for init segments. */
   waits?: LiveWaits | undefined;
   /** The throughput that is known now, in bit/s. */
   knownBps: () => number;

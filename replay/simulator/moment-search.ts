@@ -27,7 +27,7 @@ export interface SceneRules {
   /** The player's own rule. */
   rival: string;
   watchedSeconds: number;
-  /** Of MPC-L; default: its own. One of the risks that have a name. */
+  /** MPC-L's risk, among the risks that have a name; default: its own. */
   risk?: number;
 }
 
@@ -48,7 +48,7 @@ export const MOMENT_RULES: Readonly<Record<string, SceneRules & { link: Omit<Syn
 };
 
 export const SCENE_SECONDS = 20;
-/** Seconds of the session at which the handover is to be: late enough to see its preparation, early enough to see its end. */
+/** Seconds of the session at which the handover should be: late enough to see its preparation, early enough to see its end. */
 const HANDOVERS_AT = [11, 12, 13, 14, 15, 16];
 const LEAST_CONFIDENCE = 0.9;
 /** The rival stalls for this long in the dip, MPC-L for no longer in the whole scene, and without handovers in the dip. */
@@ -68,7 +68,7 @@ interface LinkVariant {
   lateSeconds?: number;
 }
 
-/** Of a player in the simulator, up to the scene's end. */
+/** What a player does in the simulator, up to the scene's end. */
 export interface ScenePlay {
   played: moments.MomentSession;
   handovers: readonly moments.AnnouncedHandover[];
@@ -82,7 +82,7 @@ export interface FoundMoment {
   moment: moments.HandoverMoment;
   /** MPC-L less the rival at the scene's end, the least of all variants. */
   qoeLead: number;
-  /** Of MPC-L without handovers, in the dip. */
+  /** Stall of MPC-L without handovers, in the dip. */
   withoutHandoversSeconds: number;
   /** Share of `VARIANTS` with the moment. */
   robustShare: number;
