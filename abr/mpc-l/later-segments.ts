@@ -74,7 +74,7 @@ export function tailWeightOf({ risk }: Pick<ResolvedMpcLOptions, 'risk'>): TailW
 }
 
 /** The prices of the plan: the objective's, raised by the aversion to risk. */
-export function stallCostsOf({ weights }: PlayerState, { risk }: ResolvedMpcLOptions): Required<StallPrices> {
+export function stallCostsOf({ weights }: PlayerState, { risk }: { risk: number }): Required<StallPrices> {
   const aversion = 1 + STALL_AVERSION * risk;
   return { mu: weights.mu * aversion, stall: (weights.stall ?? 0) * aversion };
 }

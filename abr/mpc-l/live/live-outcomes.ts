@@ -24,6 +24,8 @@ const NEAR_SECONDS = 1.5;
 const NEAR_TARGET_SECONDS = 0.15;
 /** A segment that begins late still has at least this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
+/** Share of the aversion to risk in the price of a stall: more of it costs more quality than the stalls that it prevents. */
+const RISK_SHARE = 0.5;
 /** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
 const APPEND_SECONDS = 0.012;
 
@@ -70,7 +72,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this._chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
     this._chunkSeconds = state.segmentSeconds / this._chunkCount;
     this._qualities = qualitiesAt(state, 0);
-    this._stallCosts = stallCostsOf(state, options);
+    this._stallCosts = stallCostsOf(state, { risk: RISK_SHARE * options.risk });
   }
 
   /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
