@@ -286,8 +286,10 @@ test("the example of a trial's configuration is valid", () => {
   expect(example).toMatchObject({ enabled: true, shares: { player: 0.99, 'mpc-l': 0.01 } });
 });
 
-test('reports have the version of the package', () => {
-  expect(VERSION).toBe((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version);
+test('reports and the citation have the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  expect(VERSION).toBe(version);
+  expect(readFileSync(join(ROOT, 'CITATION.cff'), 'utf8')).toContain(`\nversion: ${version}\n`);
 });
 
 test("README's picture is small", () => {

@@ -16,7 +16,7 @@ const STALL_AVERSION = 4;
 /** The worst futures, and their weight at risk 1; the mean has the rest. */
 const TAIL_SHARE = 0.2;
 const TAIL_WEIGHT = 0.3;
-/** Until then a session prepares less for outages, by the 4th power: whoever has just come is to see a good picture first. */
+/** Until then a session prepares less for outages, by the 4th power, so that a new viewer sees a good picture first. */
 const PREPARED_SECONDS = 75;
 
 export interface ValueProblem {

@@ -94,7 +94,7 @@ export class SegmentOutcomes implements Outcomes {
   /** Per representation: size in bits, QoE of the segment without a stall. */
   private readonly _sizesBits: readonly number[];
   private readonly _gains: readonly number[];
-  /** Those of the plan. */
+  /** The plan's prices. */
   private readonly _stallCosts: StallPrices;
   /** Seconds of the clock that the segment plays, and until the element stalls: never while paused. */
   private readonly _segmentSeconds: number;

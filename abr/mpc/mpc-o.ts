@@ -1,7 +1,7 @@
 /**
  * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's path, with
  * MPC-L's horizon and the buffer cap, and never abandons. A buffered second after the horizon is worth what the link
- * delivers in it on average; near the end the plan is that of all the segments left. Live it may set the playback rate
+ * delivers in it on average; near the end the plan covers all the segments left. Live it may set the playback rate
  * as MPC-L does.
  */
 

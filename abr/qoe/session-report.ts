@@ -3,12 +3,12 @@
 import { check, parsedJson, requireFrom, requireInteger, requireObject } from '../errors.ts';
 
 export const SESSION_REPORT_VERSION = 1;
-/** A viewer, or a session, is in one of so many clusters per trial. */
+/** Number of clusters per trial. A viewer, or a session, is in one of them. */
 export const CLUSTER_COUNT = 1000;
 export const MAX_REPORT_BYTES = 4096;
 export const MAX_OBSERVATIONS = 2000;
 
-/** `with`: there if and only if that field is. `atMost`: not above it. `qoeSeconds`: the QoE of so many first seconds, in Mbit/s if it is not `isPerceived`. */
+/** `with`: present if and only if that field is. `atMost`: not above it. `qoeSeconds`: the QoE of this many first seconds. */
 export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number; isPerceived?: true } & (
   | { min: number; max: number; whole?: true }
   | { pattern: RegExp }

@@ -7,7 +7,7 @@
  *
  *   (Vp * (u_r + gp) - buffer level) / R_r
  *
- * Vp is such that this falls to 0 for the top representation where the buffer has room for just one more segment.
+ * Vp makes this fall to 0 for the top representation where the buffer has room for just one more segment.
  */
 
 import type { Controller, Decision, PlayerState } from '../controller.ts';

@@ -34,8 +34,8 @@ const GREATEST_LOG_RATIO = 7;
 
 export class ModelSession {
   /**
-   * Of the present session; undefined with `handover: false` and until it is needed. Accepts better times and hints; the
-   * session reports its observations to it.
+   * The present session's handover clock; undefined with `handover: false` and until it is needed. It accepts better times
+   * and hints. The session reports its observations to it.
    */
   handoverClock: HandoverClock | undefined;
   private _isFollowing = false;

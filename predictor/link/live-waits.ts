@@ -4,7 +4,7 @@ import type { InFlight } from '../../abr/controller.ts';
 
 /** A wrong announcement or a wrong clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;
-/** The lag is that of the earliest arrival so far, plus this for every later chunk, so that it is forgotten. */
+/** The lag is the earliest arrival's, plus this for every later chunk, so that old minima expire. */
 const LAG_GROWTH_SECONDS = 0.001;
 /** Bits that came without a wait for this long show the link's rate. */
 const MEASURED_SECONDS = 0.05;

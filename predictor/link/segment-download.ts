@@ -114,7 +114,7 @@ export interface LinkWatchOptions {
   meter?: ObservationMeter | undefined;
   /** Seconds until its first byte, if the origin is slow. Default 0: a wait is the link's. */
   expectedSeconds?: number;
-  /** Those of a live segment for the encoder; absent on demand and for init segments. */
+  /** Waits of a live segment for the encoder; absent on demand and for init segments. */
   waits?: LiveWaits | undefined;
   /** The throughput that is known now, in bit/s. */
   knownBps: () => number;

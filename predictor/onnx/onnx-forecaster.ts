@@ -19,7 +19,7 @@ export interface OnnxForecaster extends Forecaster {
   readonly status: 'unloaded' | 'loading' | 'ready' | 'failed' | 'closed';
   /** The model's card, once `ready`. */
   readonly card: ModelCard | undefined;
-  /** Of the present session; accepts better times and hints. */
+  /** The present session's handover clock; accepts better times and hints. */
   readonly handoverClock: HandoverClock | undefined;
   /** Loads the model; a second call does nothing. */
   load(): void;

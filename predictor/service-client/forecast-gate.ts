@@ -47,7 +47,7 @@ export class ForecastGate {
     this._observedSeconds = 0;
   }
 
-  /** Until now the session's rates were not those of the link, because others used it. */
+  /** Until now the session's rates were not the link's, because others used it. */
   compareAnew(): void {
     this._first.begin();
   }

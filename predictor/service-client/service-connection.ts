@@ -12,7 +12,7 @@ import { ServerClock } from './server-clock.ts';
 export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | 'refused';
 
 export interface ConnectionOptions {
-  /** Of the service, without a trailing slash. */
+  /** The service's URL, without a trailing slash. */
   url: string;
   /** Empty: none. */
   token: string;

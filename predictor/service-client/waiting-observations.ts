@@ -2,7 +2,7 @@
 
 import type { Observation } from '../../abr/forecast.ts';
 
-/** Observations that are kept without a connection: 5 s in tenths; the service takes those of the last 1.5 s. */
+/** Observations that are kept without a connection: 5 s in tenths. The service takes the last 1.5 s. */
 const MOST_WAITING = 50;
 const OLDEST_SECONDS = 8;
 

@@ -35,7 +35,7 @@ export class LinkFutures {
   private readonly _innovations: Float64Array;
   private readonly _places: Uint8Array;
   private _correlation = Number.NaN;
-  /** Of the forecast that was drawn last: the fluctuation by score, and `[future][step]` the capacity in bit/s. */
+  /** The last forecast's fluctuation by score, and its capacity `[future][step]` in bit/s. */
   private readonly _ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
   private readonly _rates: Float64Array;
   /** `[future][handover][draw]`: normal scores. */

@@ -34,7 +34,7 @@ export function liveStallSeconds({ risk, tuning }: ResolvedMpcLOptions): number 
   return risk * tuning.liveStallSeconds;
 }
 
-/** `bits` are those of the first chunk that has not arrived. */
+/** `bits` are the bits of the first chunk that has not arrived. */
 export interface LiveRequest extends PlannedRequest {
   chunk: number;
   /** Chunks of the segment in the buffer; playback does not wait for them. */
@@ -46,7 +46,7 @@ interface PlayedFuture {
   score: number;
   /** Cost of all stalls, and of the delay of the plan's last chunk. */
   cost: number;
-  /** Of the request's own segment. */
+  /** Stall of the request's own segment. */
   stallSeconds: number;
 }
 
@@ -214,7 +214,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     return mu * (stallSeconds + lateSeconds) + (stall + weights.mu * liveStallSeconds(this._options)) * stalls;
   }
 
-  /** The highest bitrate that the link carried of late in this future, less what is late. */
+  /** The highest bitrate that the link recently carried in this future, less what is late. */
   private _laterRepresentation(future: number, k: number, freeSeconds: number, existsSeconds: number): number {
     const { segmentSeconds } = this._state;
     const from = Math.max(0, freeSeconds - segmentSeconds);

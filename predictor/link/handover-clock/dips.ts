@@ -120,8 +120,8 @@ export class RegularDips {
   }
 
   /**
-   * Returns the probability of what was observed in a slot / that of a link with the share `share` of dips, wherever
-   * they are.
+   * Returns the probability of what was observed in a slot / its probability on a link with the share `share` of dips,
+   * anywhere.
    */
   observe(position: number, offset: number, isDip: boolean, share: number): number {
     const part = OFFSET_SHARES[offset]!;

@@ -74,7 +74,7 @@ export class HandoverEvidence {
   protected _position: Position | undefined;
   private _rateSeconds = 0;
 
-  /** Of a new session. */
+  /** Begins a new session. */
   constructor({ utcMsAtStart, utcUncertaintySeconds }: Omit<SessionContext, 'seed'>) {
     this._epochs.fill(1 / CELLS);
     this._without.fill(1 / this._without.length);
