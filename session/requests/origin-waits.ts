@@ -25,7 +25,6 @@ interface Broken {
   id: string;
   segmentIndex: number;
   isUnanswered: boolean;
-  isFailed: boolean;
 }
 
 export class OriginWaits {
@@ -56,14 +55,13 @@ export class OriginWaits {
     const broken = this._broken;
     const isSwitch = id !== this._lastId;
     this._lastId = id;
-    const isFailed = outcome === 'failed';
     const seconds = (firstByteAtSeconds ?? nowSeconds) - requestedAtSeconds;
-    const isUnanswered = receivedBits === 0 && (isFailed || seconds > SLOW_SECONDS);
-    this._broken = outcome === 'whole' ? undefined : { id, segmentIndex, isUnanswered, isFailed };
+    const isUnanswered = receivedBits === 0 && (outcome === 'failed' || seconds > SLOW_SECONDS);
+    this._broken = outcome === 'whole' ? undefined : { id, segmentIndex, isUnanswered };
     if (firstByteAtSeconds === undefined) return 0;
     const isOnTime = firstByteAtSeconds < dueSeconds + SILENCE_SECONDS;
     // Another representation of the segment came in time: the link is well.
-    if (isSwitch && broken?.isUnanswered && broken.segmentIndex === segmentIndex && (broken.isFailed || isOnTime)) {
+    if (isSwitch && broken?.isUnanswered && broken.segmentIndex === segmentIndex && isOnTime) {
       const untilSeconds = this._leftOut.has(broken.id) ? Number.POSITIVE_INFINITY : nowSeconds + LEFT_OUT_SECONDS;
       this._leftOut.set(broken.id, untilSeconds);
     }
