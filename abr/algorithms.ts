@@ -19,7 +19,7 @@ export interface ControllerOptions {
   horizon?: number;
   /** Seed of everything random. Default 1. */
   seed?: number;
-  /** Whether decisions carry an outlook of each representation; those of MPC-L do if it uses a forecast. Default false. */
+  /** Whether decisions carry an outlook of each representation. MPC-L's decisions do if it uses a forecast. Default false. */
   outlook?: boolean;
 }
 

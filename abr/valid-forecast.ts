@@ -21,7 +21,7 @@ const GREATEST_HORIZON_SECONDS = 3600;
 const MOST_STEPS = 128;
 const MOST_LEVELS = 64;
 const MOST_HANDOVERS = 1024;
-/** Of the capacity of 0.1 s to its step's. */
+/** Greatest ratio of the capacity of 0.1 s to its step's. */
 const GREATEST_RATIO = 1000;
 /** Times at which a path is tested for NaN and for falling bits. */
 const PROBED_SECONDS = [20, 40] as const;
@@ -93,7 +93,7 @@ const QUANTILE_RULES: Rules = {
 const PATH_RULES: Rules = {
   ...COMMON_RULES,
   path(value, field) {
-    const { cumulativeBits, downloadSeconds } = (value ?? {}) as Partial<CapacityPath>;
+    const { cumulativeBits, downloadSeconds } = (value || {}) as Partial<CapacityPath>;
     const isPath = typeof cumulativeBits === 'function' && typeof downloadSeconds === 'function';
     check(isPath, field, 'a capacity path', value);
     const [soon, later] = PROBED_SECONDS.map((at) => (value as CapacityPath).cumulativeBits(at));

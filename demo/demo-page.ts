@@ -13,14 +13,15 @@ import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
 import { OriginWatch } from './origin/origin-watch.ts';
 import { type DemoRun, nowSecondsOf, type RunPlayer, sessionSecondsOf } from './run/run.ts';
-import { saveResults } from './run/take-away.ts';
 import { Timeline } from './run/timeline-model.ts';
 import { RunViews } from './views/run-views.ts';
 
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
-/** A smaller lead in QoE is none. */
-const LEAST_LEAD = 0.1;
+/** A smaller lead in QoE, 0 to 100, is none. */
+const LEAST_LEAD = 1;
+/** A bar is not filled by less frozen time. */
+const LEAST_FROZEN_SECONDS = 2;
 /** The drawing period where the viewer prefers reduced motion. */
 const CALM_DRAW_MS = 1000;
 /** Room on the timeline beyond the media's duration: for startup and stalls. */
@@ -75,7 +76,6 @@ export class DemoPage {
     this.#choice = choice;
     if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
     this.#makePanels();
-    byId('save-results').addEventListener('click', () => void (this.#run && saveResults(this.#run)));
     setInterval(() => this.#tick(), SAMPLE_MS);
   }
 
@@ -179,7 +179,7 @@ export class DemoPage {
       if (isOvertaken()) throw new Error('overtaken');
     };
     const panels = this.#panels;
-    const { trace: traceName, scenario: scenarioName, startSeconds, risk, watchedSeconds } = this.#choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds } = this.#choice;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
@@ -197,8 +197,7 @@ export class DemoPage {
       const forecaster = await panel.forecaster(() => this.#service.forecasterFor(session));
       await nextStep();
       const newPlayer = newPlayers[place]!;
-      const options = { scenario, risk, forecaster, watchedSeconds };
-      const record = panel.prepare({ newPlayer, session, ...options });
+      const record = panel.prepare({ newPlayer, session, scenario, forecaster });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -207,8 +206,7 @@ export class DemoPage {
     }
     await nextStep();
     const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
-    const chosen = { startSeconds, risk, watchedSeconds };
-    return { ...chosen, trace, scenario, timeline, players, ended: false };
+    return { startSeconds, trace, scenario, timeline, players, ended: false };
   }
 
   #stop(): void {
@@ -227,7 +225,7 @@ export class DemoPage {
     for (const panel of this.#panels) panel.sample();
     const run = this.#run;
     if (run === undefined || run.ended) return;
-    if (run.players.every(({ record }) => record.endedBy !== undefined)) {
+    if (run.players.every(({ record }) => record.hasEnded)) {
       this.#endRun();
       this.#draw();
       return;
@@ -243,13 +241,12 @@ export class DemoPage {
     const run = this.#run;
     if (run === undefined) return;
     run.timeline.extendTo(nowSecondsOf(run));
-    const scores = this.#panels.map(({ qoe }) => qoe ?? Number.NEGATIVE_INFINITY);
+    const scores = this.#panels.map(({ seen }) => seen?.perceived ?? Number.NEGATIVE_INFINITY);
     const [best = 0, next = best] = [...scores].sort((a, b) => b - a);
+    const isLed = Number.isFinite(next) && best - next >= LEAST_LEAD;
+    const longestFrozenSeconds = Math.max(LEAST_FROZEN_SECONDS, ...this.#panels.map((panel) => panel.frozenSeconds));
     for (const [i, panel] of this.#panels.entries()) {
-      panel.draw(
-        !run.ended,
-        scores[i] === best && Number.isFinite(next) && best - next >= LEAST_LEAD ? best - next : undefined,
-      );
+      panel.draw(!run.ended, { isAhead: isLed && scores[i] === best, longestFrozenSeconds });
     }
     this.#controls.canStop = !run.ended;
     this.#views.draw();

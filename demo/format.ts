@@ -33,8 +33,3 @@ export function decimal(value: number, digits = 1): string {
 export function percent(share: number): string {
   return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}\u00a0%`;
 }
-
-/** `12:34:56`, in UTC. */
-export function utcClock(utcMs: number): string {
-  return new Date(utcMs).toISOString().slice(11, 19);
-}

@@ -13,6 +13,7 @@ import { run } from '../cli/shared/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
+import { validConfig } from '../src/trial/config.ts';
 import { VERSION } from '../src/trial/reports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -279,8 +280,16 @@ test('the guide of trials names each field of a report, and no other', () => {
   expect(rows.sort()).toEqual(Object.keys(SESSION_REPORT_FIELDS).sort());
 });
 
-test('reports have the version of the package', () => {
-  expect(VERSION).toBe((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version);
+test("the example of a trial's configuration is valid", () => {
+  const example = JSON.parse(readFileSync(join(ROOT, 'examples/plain/trial.json'), 'utf8'));
+  expect(validConfig(example)).toEqual(example);
+  expect(example).toMatchObject({ enabled: true, shares: { player: 0.99, 'mpc-l': 0.01 } });
+});
+
+test('reports and the citation have the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  expect(VERSION).toBe(version);
+  expect(readFileSync(join(ROOT, 'CITATION.cff'), 'utf8')).toContain(`\nversion: ${version}\n`);
 });
 
 test("README's picture is small", () => {

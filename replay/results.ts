@@ -68,7 +68,7 @@ export interface SeatInHousehold {
   player: number;
   /** Second 0 of this session, in seconds after `startSeconds`. */
   joinSeconds: number;
-  /** Of the household: bits that arrived / bits of the link, until its last session had its last bit. */
+  /** Bits that arrived in the household / bits of the link, until its last session had its last bit. */
   linkUtilisation: number;
 }
 
@@ -92,7 +92,7 @@ export interface HouseholdResult {
   linkUtilisation: number;
 }
 
-/** Of a live stream from the first picture to the end; latency counts from the capture of a picture. */
+/** Figures of a live stream from the first picture to the end. Latency counts from the capture of a picture. */
 export interface LiveMetrics {
   /**
    * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin x
@@ -120,7 +120,7 @@ export interface FirstMinute {
   qoeFirst60Seconds: number;
   /** Perceived QoE of the first 60 s of media. */
   perceivedFirst60Seconds: number;
-  /** Of the whole session, each segment counted by the share of viewers who still watch it. */
+  /** QoE of the whole session. Each segment counts by the share of viewers who still watch it. */
   watchedQoe: number;
   /** The same where half of the viewers leave within 30 and within 600 s. */
   watchedQoe30Seconds: number;
@@ -173,7 +173,7 @@ export interface SummaryRow {
   handoverShare?: number;
   /** On demand: means over the sessions. Absent in files from before version 0.2. */
   firstMinute?: FirstMinute;
-  /** Of a live scenario: means over the sessions. */
+  /** Means over the sessions of a live scenario. */
   live?: Omit<LiveMetrics, 'watchedSeconds' | 'jumps'> & { jumpsPerMinute: number };
   /** Null for the baseline itself, and without pairs of sessions. */
   vsBaseline: BaselineComparison | null;
@@ -202,7 +202,7 @@ export interface BaselineComparison {
   oracleGapClosed: Estimate | null;
   /** On demand: differences of means. */
   firstMinute?: Record<keyof FirstMinute, Estimate>;
-  /** Of a live scenario: differences of means. */
+  /** Differences of means in a live scenario. */
   live?: {
     qoeDiff: Estimate;
     latencySecondsDiff: Estimate;
@@ -212,13 +212,13 @@ export interface BaselineComparison {
   };
 }
 
-/** `dataset` of the rows over all data sets; results of a single data set have no such rows. */
+/** `dataset` of the rows over all data sets; results of a single data set lack these rows. */
 export const ALL_DATASETS = 'all';
 
 export interface ResolvedScenario extends Scenario {
   /** `[segment][representation]`. */
   segmentSizesBits: number[][];
-  /** Likewise, 0 to 100. Default: modelled from the bitrates. */
+  /** The same, 0 to 100. Default: modelled from the bitrates. */
   qualities?: number[][];
 }
 
@@ -239,7 +239,7 @@ export interface ToolInfo {
   baseline: string;
   /** `--shard`; absent in complete results. */
   shard?: string;
-  /** Of a shard: a digest of recordings, starts, algorithms and models, the same in all shards of a run. */
+  /** A shard's digest of recordings, starts, algorithms and models, the same in all shards of a run. */
   work?: string;
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;

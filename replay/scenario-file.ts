@@ -92,7 +92,7 @@ export function parseScenario(text: string, file: string, readMedia?: (name: str
   return { ...resolved, ...(qualities && { qualities: qualities.slice(0, segmentCount) }) };
 }
 
-/** The fields with those of the file that `media` names. */
+/** The fields, with the fields of the file that `media` names. */
 function withMedia(check: FieldCheck, readMedia: ((name: string) => unknown) | undefined): FieldCheck {
   const { file, fields } = check;
   check.known(FIELDS);

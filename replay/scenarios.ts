@@ -42,7 +42,7 @@ export interface LiveStream {
 }
 
 /**
- * The encoder stands still, then catches up at once: chunks of the pause exist at its end, later ones at their time,
+ * The encoder pauses, then catches up at once: chunks of the pause exist at its end, later ones at their time,
  * and the media has no gap. A request that is open waits. If a segment begins in the pause, dash.js's retries have to
  * outlast it, or dash.js gives up the server for ever: by default 15 in 1.5 s on a low-latency stream, 3 in 3 s on
  * others (`streaming.retryAttempts.MediaSegment`, `streaming.retryIntervals.MediaSegment`).

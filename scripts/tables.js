@@ -10,8 +10,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const USAGE = `usage: npm run tables -- [--check] [--docs <folder>]
 
 Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder>/*.md (default docs) anew, from
-<folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows with this value, without
-the column if all rows of the table have the same. <!-- options: INTERFACE --> has the options of session/page/option-types.ts.
+<folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows with this value (or
+value/value), without the column if all rows of the table have the same. NAME... "| column | column" gives only these columns.
+<!-- options: INTERFACE --> has the options of session/page/option-types.ts.
 --check writes nothing; the status is 1 if a page differs.`;
 const MARKED = /(<!-- (table|options): (.+?) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
 
@@ -32,16 +33,23 @@ for (const name of readdirSync(flags.docs).filter((one) => one.endsWith('.md')))
   else writeFileSync(file, after);
 }
 
-function results(names, file) {
-  const parts = names.split(/ (?![^[]*\])/).map((given) => {
-    const [, name, column, value] = /^([^[]+)(?:\[(.+?)=(.+)\])?$/.exec(given) ?? [];
-    if (!Object.hasOwn(tables, name)) throw new Error(`${file}: no table ${given} in docs/results`);
+function results(given, file) {
+  const [names, ...wanted] = given.split(' | ');
+  const parts = names.split(/ (?![^[]*\])/).map((one) => {
+    const [, name] = /^([^[]+)(?:\[.+?=.+\])?$/.exec(one) ?? [];
+    if (!Object.hasOwn(tables, name)) throw new Error(`${file}: no table ${one} in docs/results`);
     const { columns, rows } = tables[name];
-    const at = Object.keys(columns).indexOf(column);
-    return { filter: [column, value], columns, rows: at < 0 ? rows : rows.filter((row) => String(row[at]) === value) };
+    const filters = [...one.matchAll(/\[(.+?)=(.+?)\]/g)].map(([, column, values]) => [column, values.split('/')]);
+    const has = (row) =>
+      filters.every(([column, values]) => values.includes(String(row[Object.keys(columns).indexOf(column)])));
+    return { filters: Object.fromEntries(filters), columns, rows: rows.filter(has) };
   });
-  const isFixed = (name) => parts.every(({ filter }) => filter[0] === name && filter[1] === parts[0].filter[1]);
-  const columns = Object.entries(parts[0].columns).filter(([name]) => !isFixed(name));
+  const isFixed = (name) =>
+    parts.every(({ filters }) => filters[name]?.length === 1 && filters[name][0] === parts[0].filters[name]?.[0]);
+  const unknown = wanted.find((name) => !Object.hasOwn(parts[0].columns, name));
+  if (unknown !== undefined) throw new Error(`${file}: no column ${unknown} in table ${names}`);
+  const isShown = (name) => (wanted.length > 0 ? wanted.includes(name) : !isFixed(name));
+  const columns = Object.entries(parts[0].columns).filter(([name]) => isShown(name));
   const cells = parts.flatMap(({ rows, columns: of }) =>
     rows.map((row) => columns.map((column) => cellText(row[Object.keys(of).indexOf(column[0])], column))),
   );

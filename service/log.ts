@@ -5,7 +5,7 @@ export interface Log {
   warn(fields: LogFields, message: string): void;
 }
 
-/** What an event belongs to: `part` and `code` are those of problems, refusals have status and address. */
+/** What an event belongs to: problems have `part` and `code`, refusals status and address. */
 export type LogFields = Readonly<Record<string, string | number>>;
 
 export const NO_LOG: Log = { info() {}, warn() {} };

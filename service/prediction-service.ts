@@ -71,7 +71,7 @@ export class PredictionService {
   readonly #forecaster: LinkForecaster;
   readonly #link: SharedLink;
   readonly #passive = new PassiveCapacity();
-  /** Of the last minute, oldest first. */
+  /** Usage of the last minute, oldest first. */
   #usage: Rate[] = [];
   #expected: Rate[] = [];
   readonly #listeners: ServiceListener[] = [];

@@ -4,7 +4,7 @@
  * From quantiles, paths are drawn with a Gaussian copula: one normal score per step, correlated from step to step by
  * the forecast's rank correlation. The scores come from a fixed table, so that equal forecasts give equal futures and
  * similar forecasts give similar futures. The table makes a few futures stand for the whole distribution: in every step
- * each future holds an equal share of the probability, and innovations are uncorrelated with those of earlier steps.
+ * each future holds an equal share of the probability, and innovations are uncorrelated with earlier steps' innovations.
  */
 
 import type { QuantileForecast } from '../forecast.ts';
@@ -40,7 +40,7 @@ export class Futures {
    * were of the same forecast.
    */
   draw(forecast: QuantileForecast, ageSeconds: number): boolean {
-    const isSame = forecast === this._steps?.forecast;
+    const isSame = this._steps !== undefined && forecast === this._steps.forecast;
     this._steps = new ForecastSteps(forecast, ageSeconds);
     if (isSame) return false;
     this._drawnSteps = 0;
@@ -48,7 +48,7 @@ export class Futures {
     return true;
   }
 
-  /** Those of the forecast that was drawn last. */
+  /** Steps of the forecast that was drawn last. */
   get steps(): ForecastSteps {
     return this._steps!;
   }

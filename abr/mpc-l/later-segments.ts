@@ -16,7 +16,7 @@ const STALL_AVERSION = 4;
 /** The worst futures, and their weight at risk 1; the mean has the rest. */
 const TAIL_SHARE = 0.2;
 const TAIL_WEIGHT = 0.3;
-/** Until then a session prepares less for outages, by the 4th power: whoever has just come is to see a good picture first. */
+/** Until then a session prepares less for outages, by the 4th power, so that a new viewer sees a good picture first. */
 const PREPARED_SECONDS = 75;
 
 export interface ValueProblem {
@@ -76,7 +76,7 @@ export function tailWeightOf({ risk }: Pick<ResolvedMpcLOptions, 'risk'>): TailW
 /** The prices of the plan: the objective's, raised by the aversion to risk. */
 export function stallCostsOf({ weights }: PlayerState, { risk }: { risk: number }): Required<StallPrices> {
   const aversion = 1 + STALL_AVERSION * risk;
-  return { mu: weights.mu * aversion, stall: (weights.stall ?? 0) * aversion };
+  return { mu: weights.mu * aversion, stall: (weights.stall || 0) * aversion };
 }
 
 /** The later segments as a problem for a forecast that was read for this state. Its seconds are the clock's. */

@@ -112,7 +112,8 @@ export class MpcL implements Controller {
     if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) {
       // The forecast may have chosen the running download, so MPC-D's rule may abandon it.
-      const answer = this._fallback.reconsider?.(state, inFlight) ?? 'keep';
+      const { reconsider } = this._fallback;
+      const answer = reconsider ? reconsider(state, inFlight) : 'keep';
       return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
     }
 
@@ -177,12 +178,13 @@ export class MpcL implements Controller {
   }
 
   private _forecastPart(state: PlayerState, forecast: QuantileForecast): Partial<Decision> {
+    const { utcMs = Number.NaN } = state;
     const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this._options)) / state.playbackRate;
     return {
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSecondsOf(forecast, state.nowSeconds),
       handoverInHorizon: forecast.handovers.some(({ atMs }) => {
-        const aheadMs = atMs - (state.utcMs ?? Number.NaN);
+        const aheadMs = atMs - utcMs;
         return aheadMs >= 0 && aheadMs <= horizonMs;
       }),
     };
@@ -221,6 +223,6 @@ function abandonedBitrateBps(state: PlayerState): number {
 
 function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
   if (maxWastedShare >= 1) return false;
-  const wasted = (inFlight.sessionWastedBits ?? 0) + inFlight.receivedBits;
-  return wasted > maxWastedShare * (inFlight.sessionRequestedBits ?? inFlight.sizeBits);
+  const { sessionWastedBits = 0, sessionRequestedBits = inFlight.sizeBits } = inFlight;
+  return sessionWastedBits + inFlight.receivedBits > maxWastedShare * sessionRequestedBits;
 }

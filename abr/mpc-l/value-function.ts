@@ -41,7 +41,7 @@ const CELL_OF = Uint8Array.from({ length: PARTS }, (_, i) => INNER_SHARES.filter
  */
 const RANK_HOLD_SECONDS = 5;
 
-/** The capacity of a download is that of this many segment durations after its request, about its middle. */
+/** A download's capacity is the capacity this many segment durations after its request, about its middle. */
 const LOOK_AHEAD = 0.25;
 
 /** Mean duration of an outage; it is exponential. */
@@ -51,7 +51,7 @@ const OUTAGE_SECONDS = 20;
 export class ValueFunction {
   /**
    * The one that was made last, kept alive: V8 drops the code that it has optimised for the fields of an object when a
-   * garbage collection finds no such object, as between two decisions.
+   * garbage collection finds no object of this kind, as between two decisions.
    */
   static latest: ValueFunction | undefined;
   private readonly _problem: ValueProblem;
@@ -251,7 +251,7 @@ export class ValueFunction {
     }
   }
 
-  /** Raises the value after `r` to that of another choice less the cost of the switch, if that is more. */
+  /** Raises the value after `r` to another choice's value less the cost of the switch, if this is more. */
   private _raise(rank: number, r: number, other: number, cost: number, end: number): void {
     const later = this._later;
     const to = (rank * this._count + r) * POINTS;

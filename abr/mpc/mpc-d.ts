@@ -43,7 +43,7 @@ export interface LivePlan extends PathPlanner {
 export const DEFAULT_HORIZON = 5;
 
 /**
- * Time after its request during which no download is abandoned, because its rate is still that of TCP's first round
+ * Time after its request during which no download is abandoned, because its rate is still TCP's in the first round
  * trips (dash.js's `ABANDON_GRACE_TIME`).
  */
 const GRACE_SECONDS = 0.5;
@@ -90,7 +90,7 @@ class MpcD implements Controller {
   }
 
   private _plannerOf(state: PlayerState): PathPlanner {
-    return (state.live && this._live) ?? this._onDemand;
+    return (state.live && this._live) || this._onDemand;
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
  * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's path, with
  * MPC-L's horizon and the buffer cap, and never abandons. A buffered second after the horizon is worth what the link
- * delivers in it on average; near the end the plan is that of all the segments left. Live it may set the playback rate
+ * delivers in it on average; near the end the plan covers all the segments left. Live it may set the playback rate
  * as MPC-L does.
  */
 
@@ -46,7 +46,7 @@ class MpcO implements Controller {
       const isWhole = state.segmentsRemaining <= LARGEST_HORIZON;
       const segments = Math.min(horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state)), state.segmentsRemaining);
       const shares = watchShares(state, segments, watchSeconds);
-      const bufferValuePerSecond = shares.at(-1)! * valueAfter(segments, state, path);
+      const bufferValuePerSecond = shares[shares.length - 1]! * valueAfter(segments, state, path);
       return { horizon: segments, bufferCap: true, bufferValuePerSecond, watchShares: shares };
     }, outlook);
     this._live = live;

@@ -1,4 +1,4 @@
-/** How much of late a live stream has played at rates that viewers can notice, for the plugin and the simulator alike. */
+/** How much a live stream has recently played at rates that viewers can notice, for the plugin and the simulator alike. */
 
 /** The least change of the playback rate that counts as noticed, and one that does not. */
 const NOTICED_CHANGE = 0.01;

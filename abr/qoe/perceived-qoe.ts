@@ -30,8 +30,8 @@ export const PERCEIVED_PRICES: PerceivedPrices = {
 
 /**
  * The weights that plan on what viewers see. `pricePerMbps` (default 0): quality less for each Mbit/s. The start costs as
- * much as a stall, because whoever waits for it leaves (Krishnan and Sitaraman, IMC 2012), whom ratings of whole clips do
- * not know. Live plans sum quality over seconds instead of units of 4 s, as LoL+'s sum does.
+ * much as a stall, because viewers who wait for it leave (Krishnan and Sitaraman, IMC 2012). Ratings of whole clips do not
+ * show this. Live plans sum quality over seconds instead of units of 4 s, as LoL+'s sum does.
  */
 export function perceivedWeights(
   qualityOf: (bitrateBps: number) => number,

@@ -11,7 +11,7 @@ const WEIGHT_PER_SECOND = 1.5;
 
 /**
  * Half-lives of the fast and the slow mean, in units of weight: 2 s and 5.3 s of download. dash.js's settings
- * `throughputFastHalfLifeSeconds` and `throughputSlowHalfLifeSeconds` are such weights, too.
+ * `throughputFastHalfLifeSeconds` and `throughputSlowHalfLifeSeconds` are weights of this kind, too.
  */
 const HALF_LIVES = [3, 8];
 

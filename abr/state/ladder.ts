@@ -14,7 +14,7 @@ export function highestWithin(ladderBps: readonly number[], limitBps: number): n
   return Math.max(0, lastIndexAtMost(ladderBps, limitBps));
 }
 
-/** Sizes in bits of the k-th segment from now. Unknown ones are those of the last known segment, or bitrate * duration. */
+/** Sizes in bits of the k-th segment from now. Unknown sizes equal the last known segment's, or bitrate * duration. */
 export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: PlayerState, k: number) {
   const row = rows[Math.min(k, rows.length - 1)];
   return row?.length === ladderBps.length ? row : ladderBps.map((bps) => bps * segmentSeconds);
@@ -22,5 +22,5 @@ export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: 
 
 /** Duration of the k-th segment from now, in seconds of media. */
 export function secondsAt({ upcomingSeconds, segmentSeconds }: PlayerState, k: number): number {
-  return upcomingSeconds?.[k] ?? segmentSeconds;
+  return (upcomingSeconds && upcomingSeconds[k]) || segmentSeconds;
 }

@@ -4,8 +4,8 @@ import type { PlayerState } from '../controller.ts';
 import { changeCost } from '../qoe/qoe.ts';
 
 /**
- * Quality of each representation in the k-th segment from now. If that segment's are unknown, they are those of the last known
- * segment; if none is known, those of the bitrates.
+ * Quality of each representation in the k-th segment from now. Unknown qualities equal the last known
+ * segment's. If none is known, they equal the bitrates'.
  */
 export function qualitiesAt({ upcomingQualities: rows, ladderBps, weights }: PlayerState, k: number) {
   const row = rows?.[Math.min(k, rows.length - 1)];

@@ -1,5 +1,5 @@
 /**
- * How long viewers watch. Most leave early, and whoever has stayed for a while is likely to stay: watch times have a heavy
+ * How long viewers watch. Most leave early, and viewers who have stayed for a while are likely to stay: watch times have a heavy
  * tail (PPLive: exponential in the first minutes, then a power law; Chen et al., ICC 2014). A plan that knows this shows
  * quality first to those who are there.
  */
@@ -7,7 +7,7 @@
 import type { PlayerState } from '../controller.ts';
 
 /**
- * The plan's median of watch times, unless the page knows its own. It is below that of most sites: plans with 30 and 60 s
+ * The plan's median of watch times, unless the page knows its own. It is below the median of most sites: plans with 30 and 60 s
  * play whole sessions alike, and with 30 the first half minute is better (docs/findings.md).
  */
 export const DEFAULT_WATCH_SECONDS = 30;
@@ -25,7 +25,7 @@ export function watchShare(seconds: number, watchSeconds: number): number {
   return (1 + seconds / (watchSeconds * SCALE_PER_MEDIAN)) ** -TAIL;
 }
 
-/** Of the viewers of the segment to decide on, the share who watch it (1) and each of the `later` segments after it. */
+/** Share of the segment's viewers who watch it (1) and each of the `later` segments after it. */
 export function watchShares(
   { nowSeconds, bufferLevelSeconds, segmentSeconds, playbackRate }: PlayerState,
   later: number,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { forAll, whole } from '../../abr/property.fixture.ts';
 import { PLAYERS } from '../../replay/forecasters.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { DEFAULT_RISK, defaultChoice, formatChoice, latestStart, MAX_PLAYERS, parseChoice } from './choice.ts';
+import { defaultChoice, formatChoice, latestStart, MAX_PLAYERS, parseChoice } from './choice.ts';
 import { competitor, competitors, inOtherPlayer } from './competitors.ts';
 
 const catalogue = {
@@ -22,8 +22,6 @@ test('reads what formatChoice wrote', () => {
     trace: fc.constantFrom(...catalogue.traces.map(({ name }) => name)),
     scenario: fc.constantFrom(...Object.keys(SCENARIOS)),
     startSeconds: whole(0, 61),
-    risk: whole(0, 100).map((percent) => percent / 100),
-    watchedSeconds: whole(0, 300),
   });
   forAll([anyChoice], { seed: 1, numRuns: 300 }, (choice) => {
     expect(parseChoice(formatChoice(choice), catalogue)).toEqual({ choice, problems: [] });
@@ -33,7 +31,6 @@ test('reads what formatChoice wrote', () => {
 test('an empty query gives the default, and a trace without a start begins at second 0', () => {
   expect(parseChoice('', catalogue)).toEqual({ choice: defaultChoice(catalogue), problems: [] });
   expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0 });
-  expect(defaultChoice(catalogue).risk).toBe(DEFAULT_RISK);
   expect(parseChoice('?trace=first', catalogue).choice.startSeconds).toBe(0);
 });
 
@@ -41,7 +38,7 @@ test.each([
   ['?players=mpc-q', 'player “mpc-q”'],
   ['?players=mpc-d@nobody', 'player “mpc-d@nobody”'],
   ['?players=./mine.ts', 'player “./mine.ts”'],
-  ['?players=dynamic@hls', 'player “dynamic@hls”; expected mpc-d, '],
+  ['?players=dynamic@hls', 'player “dynamic@hls”; expected mpc-l, '],
   ['?players=hls', 'player “hls”'],
   ['?players=hls@shaka', 'player “hls@shaka”'],
   ['?trace=x', 'trace “x”; expected first, a b&c#1'],
@@ -49,9 +46,6 @@ test.each([
   ['?start=300', 'start “300”; expected 0 to 299 s'],
   ['?start=', 'start “”'],
   ['?start=NaN', 'start “NaN”'],
-  ['?risk=', 'risk “”; expected 0 to 1'],
-  ['?risk=1.01', 'risk “1.01”'],
-  ['?risk=low', 'risk “low”'],
   ['?players=mpc-l@onnx:mine.onnx', 'player “mpc-l@onnx:mine.onnx”'],
   ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
 ])('%s is reported and replaced by its default', (query, problem) => {
@@ -66,7 +60,7 @@ test('names the player of each lane as the benchmark does', () => {
   const { choice, problems } = parseChoice('?players=mpc-l@dash,mpc-l@hls,shaka@shaka,mpc-l@oracle@hls', catalogue);
   expect(choice.players).toEqual(['mpc-l', 'mpc-l@hls', 'shaka@shaka', 'mpc-l@oracle@hls']);
   expect(problems).toEqual([]);
-  const titles = ['MPC-L', 'MPC-L in hls.js', 'Shaka’s own', 'MPC-L @ oracle in hls.js'];
+  const titles = ['leo-abr', 'leo-abr in hls.js', 'Shaka alone', 'leo-abr @ oracle in hls.js'];
   expect(choice.players.map((name) => competitor(name).title)).toEqual(titles);
 });
 

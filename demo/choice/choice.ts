@@ -1,6 +1,5 @@
 /** What the viewer chose, and its form as a query string: opening the address again gives the same view. */
 
-import { resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
 import { nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { PLAYERS } from '../../replay/forecasters.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
@@ -17,10 +16,6 @@ export interface DemoChoice {
   scenario: string;
   /** Second of the trace at which the session begins. */
   startSeconds: number;
-  /** MPC-L's option `risk`, 0 to 1. */
-  risk: number;
-  /** For how long before the session MPC-L has seen the link. */
-  watchedSeconds: number;
 }
 
 export interface DemoCatalogue {
@@ -30,9 +25,6 @@ export interface DemoCatalogue {
 /** A link on which the algorithms differ. */
 const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
-/** What is older says little about the link's present handovers. */
-const MOST_WATCHED_SECONDS = 300;
-export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
 export function firstChoice(catalogue: DemoCatalogue): DemoChoice {
   const otherwise = defaultChoice(catalogue);
@@ -46,8 +38,6 @@ export function defaultChoice({ traces }: DemoCatalogue): DemoChoice {
     trace: (traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0])?.name ?? '',
     scenario: DEFAULT_SCENARIO,
     startSeconds: 0,
-    risk: DEFAULT_RISK,
-    watchedSeconds: 0,
   };
 }
 
@@ -77,31 +67,19 @@ export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: 
     if (got !== null && found === undefined) reject(field, got, names.join(', '));
     return found ?? otherwise;
   };
-  const numberUpTo = (field: string, max: number, unit: string, otherwise: number): number => {
-    const got = parameters.get(field);
-    const value = Number(got);
-    if (got === null || (got !== '' && value >= 0 && value <= max)) return got === null ? otherwise : value;
-    reject(field, got, `0 to ${max}${unit}`);
-    return otherwise;
-  };
   const traceNames = catalogue.traces.map(({ name }) => name);
   choice.trace = oneOf('trace', traceNames, choice.trace);
   choice.scenario = oneOf('scenario', Object.keys(SCENARIOS), choice.scenario);
-  choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
-  choice.risk = numberUpTo('risk', 1, '', choice.risk);
-  choice.watchedSeconds = numberUpTo('watched', MOST_WATCHED_SECONDS, ' s', choice.watchedSeconds);
+  const start = parameters.get('start');
+  const latest = latestStart(catalogue, choice.trace);
+  if (start && Number(start) >= 0 && Number(start) <= latest) choice.startSeconds = Number(start);
+  else if (start !== null) reject('start', start, `0 to ${latest} s`);
   return { choice, problems };
 }
 
 export function formatChoice(choice: DemoChoice): string {
-  const { players, trace, scenario, startSeconds, risk, watchedSeconds } = choice;
-  const parameters = new URLSearchParams({
-    trace,
-    scenario,
-    start: String(startSeconds),
-    risk: String(risk),
-    ...(watchedSeconds > 0 && { watched: String(watchedSeconds) }),
-  });
+  const { players, trace, scenario, startSeconds } = choice;
+  const parameters = new URLSearchParams({ trace, scenario, start: String(startSeconds) });
   // A query needs no escapes for these characters: without them names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
   return `?players=${names.join(',')}&${parameters}`.replaceAll('%3A', ':').replaceAll('%2F', '/');
@@ -114,13 +92,13 @@ export function latestStart({ traces }: DemoCatalogue, trace: string): number {
 }
 
 export function choiceOf(scene: Scene): DemoChoice {
-  const { players, trace, scenario, startSeconds, risk, watchedSeconds } = scene;
-  return { players, trace, scenario, startSeconds, risk, watchedSeconds };
+  const { players, trace, scenario, startSeconds } = scene;
+  return { players, trace, scenario, startSeconds };
 }
 
 export function sceneOf(choice: Omit<DemoChoice, 'players'>): Scene | undefined {
-  return SCENES.find(({ trace, scenario, startSeconds, risk, watchedSeconds }) => {
-    const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;
-    return isSame && risk === choice.risk && watchedSeconds === choice.watchedSeconds;
-  });
+  return SCENES.find(
+    ({ trace, scenario, startSeconds }) =>
+      trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds,
+  );
 }

@@ -20,31 +20,27 @@ export interface Competitor {
 
 /** Those in the lists, in this order; the address can name every browser algorithm of the benchmark. */
 const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
-  'mpc-d': { title: 'MPC-D', about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.' },
   'mpc-l': {
-    title: 'MPC-L',
-    about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',
+    title: 'leo-abr',
+    about: 'MPC-L, the plugin’s default: forecasts the link, and plans for what viewers see.',
   },
-  'mpc-l:no-handover': { title: 'MPC-L without handovers', about: 'MPC-L that expects no handovers.' },
-  'mpc-o': {
-    title: 'MPC-O',
-    about: 'The oracle: plans on the true future of the link, which only a replay knows.',
+  'mpc-d': {
+    title: 'MPC-D',
+    about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.',
   },
+  'mpc-o': { title: 'MPC-O', about: 'An oracle: plans on the true future of the link, which only a replay knows.' },
   throughput: { title: 'Throughput', about: 'The highest bitrate below the recent throughput.' },
   bola: { title: 'BOLA', about: 'Decides by the buffer level alone.' },
-  dynamic: {
-    title: 'dash.js Dynamic',
-    about: "dash.js's default without the plugin: switches between throughput and BOLA.",
-  },
+  dynamic: { title: 'dash.js alone', about: 'dash.js’s default, Dynamic: switches between throughput and BOLA.' },
   l2a: { title: 'dash.js L2A', about: "dash.js's Learn2Adapt: an online learner for low latency." },
   lolp: { title: 'dash.js LoL+', about: "dash.js's LoL+ for low latency, with a catch-up of its own." },
   hls: {
-    title: 'hls.js’s own',
-    about: "hls.js's default without the plugin: the bitrate below its estimate of throughput.",
+    title: 'hls.js alone',
+    about: "hls.js's default: the bitrate below its estimate of throughput.",
   },
   shaka: {
-    title: 'Shaka’s own',
-    about: "Shaka's default without the plugin: the bitrate below its estimate of throughput.",
+    title: 'Shaka alone',
+    about: "Shaka's default: the bitrate below its estimate of throughput.",
   },
 };
 
@@ -80,7 +76,7 @@ export function playerOf(name: string): PlayerName {
 }
 
 /** The players for an address that names something, but no players. */
-export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
+export const DEFAULT_PLAYERS: readonly string[] = ['dynamic', 'mpc-l'];
 
 /** Whether a name can play; `<controller>@<forecaster>@<player>` can. */
 export function isCompetitor(name: string): boolean {

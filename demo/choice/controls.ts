@@ -26,8 +26,6 @@ const INPUTS: Readonly<
   trace: [(trace) => ({ trace, startSeconds: 0 }), ({ trace }) => trace],
   scenario: [(scenario) => ({ scenario }), ({ scenario }) => scenario],
   start: [(start) => ({ startSeconds: Number(start) }), ({ startSeconds }) => startSeconds],
-  risk: [(risk) => ({ risk: Number(risk) }), ({ risk }) => risk],
-  watched: [(watched) => ({ watchedSeconds: Number(watched) }), ({ watchedSeconds }) => watchedSeconds],
 };
 
 export class Controls {

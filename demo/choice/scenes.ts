@@ -1,23 +1,44 @@
-/** The scenes of the page: moments that `npm run moments` found, and what is typical of their links. */
+/** The scenes of the page: typical starts of shipped links. scenes.test.ts holds them against `npm run moments`. */
 
-import type { Typical } from '../../replay/simulator/moment-search.ts';
-import scenes from './scenes.json' with { type: 'json' };
+import type { Measure } from '../../replay/simulator/link-starts.ts';
 
 export interface Scene {
-  name: string;
   title: string;
-  /** What helps in it: the handover is expected, or a late download is given up. */
-  shows: 'handover' | 'abandonment';
+  about: string;
   /** As in the page's address. */
   players: readonly string[];
   trace: string;
   scenario: string;
+  /** Second of the trace. */
   startSeconds: number;
-  risk: number;
-  watchedSeconds: number;
-  /** How many links and starts were searched for a moment at a handover, and at how many there is one. */
-  searched: { links: number; starts: number; moments: number };
-  typical: Typical;
+  /** What the start was chosen by: the options of `npm run moments`. */
+  rival: string;
+  by: Measure;
+  /** Means of the simulated starts. */
+  typical: { starts: number; rival: Averages; own: Averages };
 }
 
-export const SCENES = scenes as readonly Scene[];
+/** Seconds of stalls in the first minute, and quality, 0 to 100. */
+interface Averages {
+  stallSeconds: number;
+  quality: number;
+}
+
+export const SCENES: readonly Scene[] = [
+  {
+    title: 'Live',
+    about: 'A live stream, one second behind the camera, over Starlink in a busy cell. Both players get the same link.',
+    players: ['dynamic', 'mpc-l'],
+    ...{ trace: 'stationary-crowded', scenario: 'live-hd-1', startSeconds: 225 },
+    ...{ rival: 'throughput', by: 'stalls' },
+    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 93 }, own: { stallSeconds: 0.1, quality: 91 } },
+  },
+  {
+    title: 'On demand',
+    about: 'A film, over Starlink in a moving car, with many short outages. Both players get the same link.',
+    players: ['dynamic', 'mpc-l'],
+    ...{ trace: 'driving-slow', scenario: 'pensieve-60', startSeconds: 510 },
+    ...{ rival: 'dynamic', by: 'perceived' },
+    typical: { starts: 37, rival: { stallSeconds: 4, quality: 61 }, own: { stallSeconds: 4.1, quality: 68 } },
+  },
+];

@@ -1,8 +1,7 @@
-/** The forecasts of one lane's MPC-L: the viewer's choice, a model file of the viewer's, and what they were worth. */
+/** The forecasts of one lane's MPC-L: the viewer's choice, and a model file of the viewer's. */
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
-import type { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { splitPlayer } from '../../replay/forecasters.ts';
 import { playerOf } from '../choice/competitors.ts';
@@ -10,7 +9,6 @@ import { element, options, select, setText } from '../dom.ts';
 import { megabits, seconds } from '../format.ts';
 import type { SessionRecord } from '../run/session-record.ts';
 import { forecastFan } from '../run/timeline-model.ts';
-import { fanWorth } from './forecast-worth.ts';
 import { type OnnxFile, onnxFile, readOnnxFile } from './onnx-files.ts';
 import { serviceStatus } from './service-status.ts';
 
@@ -41,7 +39,7 @@ export class LaneForecasts {
   readonly root: HTMLElement;
   readonly #choice: HTMLSelectElement;
   readonly #picker = element('input', { type: 'file', accept: '.onnx', hidden: true, 'aria-label': 'ONNX file' });
-  readonly #worth = element('span', {});
+  readonly #used = element('span', {});
   /** Of a file its card, of a service what becomes of its forecasts. */
   readonly #about = element('span', {});
   #algorithm = '';
@@ -77,7 +75,7 @@ export class LaneForecasts {
       void open(file);
     });
     const label = element('label', {}, 'Forecasts: ', this.#choice);
-    this.root = element('p', { class: 'small forecasts' }, label, this.#picker, ' ', this.#worth, ' ', this.#about);
+    this.root = element('p', { class: 'small forecasts' }, label, this.#picker, ' ', this.#used, ' ', this.#about);
   }
 
   show(algorithm: string): void {
@@ -93,7 +91,7 @@ export class LaneForecasts {
     service.disabled = problem !== undefined;
     service.title = problem ?? '';
     setText(this.#about, file ? cardText(file) : '');
-    setText(this.#worth, '');
+    setText(this.#used, '');
   }
 
   /** The forecaster of a session that begins; undefined where the algorithm has none but its own. */
@@ -118,21 +116,16 @@ export class LaneForecasts {
     return forecaster;
   }
 
-  /** What the newest decision used, and how the outcomes so far compare with the fans. `link`: from the session's second 0. */
-  draw({ decisions, nowSeconds }: SessionRecord, link: PiecewisePath): void {
+  /** What the newest decision used. */
+  draw({ decisions }: SessionRecord): void {
     if (this.root.hidden) return;
     if (this.#service) setText(this.#about, serviceStatus(this.#service.state));
     const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
     const [next] = forecastFan(forecast);
-    if (next === undefined) {
-      setText(this.#worth, 'No forecast in use.');
-      return;
-    }
-    const { inside, outcomes } = fanWorth(decisions, link, nowSeconds);
-    const span = `${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s`;
-    const used = `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: next ${seconds(next.toSeconds - next.fromSeconds)} ${span}.`;
-    const worth = outcomes === 0 ? '' : ` ${inside} of ${outcomes} outcomes inside such spans (80 % expected).`;
-    setText(this.#worth, used + worth);
+    const text = next
+      ? `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: ${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s next.`
+      : 'No forecast in use.';
+    setText(this.#used, text);
   }
 }
 

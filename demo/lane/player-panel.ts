@@ -2,15 +2,14 @@
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
-import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from '../choice/competitors.ts';
 import { button, element, options, select, setText, swatch } from '../dom.ts';
-import { bitrate, decimal, megabits, seconds } from '../format.ts';
+import { bitrate, seconds } from '../format.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
-import { linearSoFar, liveSoFar, qoeSoFar, SessionRecord } from '../run/session-record.ts';
+import { qualityOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
 import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
@@ -32,9 +31,7 @@ export interface PanelSession {
   newPlayer: (context: PlayerContext) => TestPlayer;
   session: OriginSession;
   scenario: Scenario;
-  risk: number;
   forecaster: Forecaster | undefined;
-  watchedSeconds: number;
 }
 
 const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
@@ -49,13 +46,16 @@ export class PlayerPanel {
   readonly #video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
   readonly #algorithmChoice: HTMLSelectElement;
   readonly #state = element('span', { class: 'state' }, 'loading');
-  readonly #lead = element('strong', { class: 'lead', hidden: true });
+  readonly #lead = element('strong', { class: 'lead', hidden: true, title: 'the highest QoE so far' }, 'ahead');
   readonly #fault = element('p', { class: 'fault', hidden: true });
   readonly #about = element('p', {});
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
-  readonly #figures = element('dl', { class: 'figures' });
+  readonly #frozen = figure('Frozen', 'frozen');
+  readonly #quality = figure('Quality', 'quality');
+  readonly #onScreen = figure('Now');
+  readonly #delay = figure('');
+  readonly #qoe = element('p', { class: 'small' });
   readonly #forecasts: LaneForecasts;
-  #link: PiecewisePath | undefined;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
   #session: PanelSession | undefined;
@@ -72,9 +72,8 @@ export class PlayerPanel {
       this.#playButton.hidden = true;
     });
     this.#algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this.#choose(name));
-    const library = select(
-      { class: 'library', 'aria-label': `Library of player ${number}`, title: 'The library that plays' },
-      (player) => this.#choose(inOtherPlayer(this.#algorithm, player as PlayerName)),
+    const library = select({ 'aria-label': `Library of player ${number}` }, (player) =>
+      this.#choose(inOtherPlayer(this.#algorithm, player as PlayerName)),
     );
     const libraries = PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] }));
     library.append(...options(libraries, playerOf(panel.algorithm)));
@@ -85,14 +84,16 @@ export class PlayerPanel {
       'details',
       { class: 'about' },
       element('summary', {}, 'How it plays'),
-      library,
+      element('label', {}, 'Player: ', library),
       this.#about,
     );
+    const rows = [this.#frozen, this.#quality, this.#onScreen, this.#delay];
+    const figures = element('dl', { class: 'figures' }, ...rows.map(({ root }) => root));
     this.root = element(
       'article',
       { class: `player place-${panel.place}` },
       element('header', {}, swatch(), this.#algorithmChoice, remove),
-      element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
+      element('div', { class: 'player-body' }, picture, figures, this.#fault),
       details,
     );
     this.#forecasts = new LaneForecasts(this.root, number, {
@@ -100,7 +101,7 @@ export class PlayerPanel {
       choice: (name) => this.#choose(name),
       fault: (message) => this.showFault(message),
     });
-    details.append(this.#forecasts.root);
+    details.append(this.#forecasts.root, this.#qoe);
     this.#showAlgorithm();
   }
 
@@ -118,21 +119,19 @@ export class PlayerPanel {
 
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, scenario, risk, forecaster, watchedSeconds } = prepared;
+    const { newPlayer, session, scenario, forecaster } = prepared;
     this.#session = prepared;
-    this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
     setText(this.#about, competitor(this.#algorithm).about + limits);
-    this.#drawFigures(figuresOf(new SessionRecord(), scenario));
+    this.#drawFigures(new SessionRecord(), scenario, 1);
     this.#video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const recorder = new SessionRecorder(this.#video, scenario);
     this.#recorder = recorder;
     const plugin = pluginOptions(this.#algorithm, {
       session,
-      risk,
+      scenario,
       forecaster,
-      watchedSeconds,
       nowSeconds: () => recorder.nowSeconds,
     });
     const player = newPlayer({
@@ -187,33 +186,45 @@ export class PlayerPanel {
     this.#recorder?.sample();
   }
 
-  /** The QoE so far; undefined before there is one. */
-  get qoe(): number | undefined {
-    const record = this.#recorder?.record;
-    return record?.startupSeconds === undefined ? undefined : qoeSoFar(record, this.#session!.scenario);
+  /** What the viewer has seen so far; undefined before the first picture moves. */
+  get seen(): Seen | undefined {
+    return this.#recorder && seenSoFar(this.#recorder.record, this.#session!.scenario);
   }
 
-  /** `lead`: of this player's score over that of the next one; undefined unless it is the best. */
-  draw(isRunning: boolean, lead?: number): void {
+  /** `longestFrozenSeconds`: the frozen time that fills its bar. */
+  draw(
+    isRunning: boolean,
+    { isAhead, longestFrozenSeconds }: { isAhead: boolean; longestFrozenSeconds: number },
+  ): void {
     const record = this.#recorder?.record;
     if (record === undefined) return;
-    setText(this.#lead, lead === undefined ? '' : `ahead by ${decimal(lead)}`);
-    this.#lead.hidden = lead === undefined;
+    this.#lead.hidden = !isAhead;
     const [text, kind] = stateOf(record, isRunning);
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
-    this.#drawFigures(figuresOf(record, this.#session!.scenario));
-    this.#forecasts.draw(record, this.#link!);
+    this.#drawFigures(record, this.#session!.scenario, longestFrozenSeconds);
+    this.#forecasts.draw(record);
   }
 
-  #drawFigures(figures: Readonly<Record<string, string>>): void {
-    const names = Object.keys(figures);
-    const shown = [...this.#figures.querySelectorAll('dt')].map(({ textContent }) => textContent);
-    if (names.join() !== shown.join()) {
-      const rows = names.map((name) => element('div', {}, element('dt', {}, name), element('dd', {})));
-      this.#figures.replaceChildren(...rows);
-    }
-    for (const [i, dd] of this.#figures.querySelectorAll('dd').entries()) setText(dd, figures[names[i]!]!);
+  get frozenSeconds(): number {
+    return this.#recorder?.record.stallSeconds ?? 0;
+  }
+
+  #drawFigures(record: SessionRecord, scenario: Scenario, longestFrozenSeconds: number): void {
+    const seen = seenSoFar(record, scenario);
+    const { stalls, stallSeconds, shownBitrateBps: bps, startupSeconds, samples } = record;
+    const latencySeconds = samples.at(-1)?.latencySeconds;
+    const frozen = `${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}, ${stalls.length}\u202f×`;
+    this.#frozen.show(stalls.length === 0 ? 'never' : frozen, stallSeconds / longestFrozenSeconds);
+    this.#quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
+    this.#onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
+    const delay = scenario.live ? latencySeconds : startupSeconds;
+    this.#delay.show(
+      delay === undefined ? '–' : seconds(delay),
+      undefined,
+      scenario.live ? 'Behind live' : 'Began after',
+    );
+    setText(this.#qoe, `QoE so far: ${seen ? `${seen.perceived.toFixed(0)} of 100` : '–'}`);
   }
 
   showFault(message: string): void {
@@ -238,32 +249,24 @@ export class PlayerPanel {
   }
 }
 
-/** The score beside the picture, by name. */
-function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, string> {
-  const orNone = <T>(value: T | undefined, text: (value: T) => string) => (value === undefined ? '–' : text(value));
-  const isPlaying = record.startupSeconds !== undefined;
-  const live = isPlaying ? liveSoFar(record, scenario) : undefined;
-  const soFar = isPlaying ? qoeSoFar(record, scenario) : undefined;
-  const { stalls, stallSeconds } = record;
-  return {
-    'On screen': orNone(record.shownBitrateBps, (bps) => `${bitrate(bps)} Mbit/s`),
-    Bitrate: orNone(linearSoFar(record, scenario), ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
-    'Stood still':
-      stalls.length === 0 ? 'never' : `${stalls.length}\u202f×, ${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}`,
-    ...(scenario.live
-      ? { 'Behind live': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)) }
-      : { 'Began after': orNone(record.startupSeconds, seconds) }),
-    'QoE, 1st min.': orNone(record.firstMinuteQoe ?? soFar, decimal),
-    'QoE so far': orNone(soFar, decimal),
+/** A figure beside the picture, with a bar if it has a `kind`. */
+function figure(title: string, kind?: string) {
+  const [name, text] = [element('dt', {}, title), element('span', {}, '–')];
+  const bar = kind === undefined ? undefined : element('i', { class: `bar ${kind}`, 'aria-hidden': 'true' });
+  const show = (value: string, share?: number, newTitle = title) => {
+    setText(name, newTitle);
+    setText(text, value);
+    bar?.style.setProperty('--share', (share ?? 0).toFixed(3));
   };
+  return { root: element('div', {}, name, element('dd', {}, text, bar)), show };
 }
 
 function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind: string] {
-  if (record.endedBy === 'end') return ['finished', 'finished'];
+  if (record.hasEnded) return ['finished', 'finished'];
   if (!isRunning) return ['stopped', 'finished'];
   if (record.startupSeconds === undefined) return ['starting', 'waiting'];
   if (record.isStalled) {
-    return [`stands still ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
+    return [`frozen ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
   }
   return ['playing', 'playing'];
 }

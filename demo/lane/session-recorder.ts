@@ -7,13 +7,13 @@ import { bufferedAhead, type RequestedSegment, RequestRecorder } from '../../rep
 import type { TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { totalSeconds } from '../../replay/browser/record/segment-rows.ts';
 import type { RequestRecord } from '../../replay/browser/record/session-record.ts';
-import { announce } from '../../replay/evaluation/figures/handover-moment.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
+import { expectHandover } from '../run/handovers.ts';
 import { sessionSecondsOf } from '../run/run.ts';
-import { FIRST_MINUTE_SECONDS, qoeSoFar, SessionRecord, type StallNote } from '../run/session-record.ts';
+import { SessionRecord, type StallNote } from '../run/session-record.ts';
 
-/** Shorter stalls are jitter of the clock. */
-const SHORTEST_STALL_SECONDS = 0.02;
+/** Nobody sees a shorter freeze: a picture lasts as long. */
+const SHORTEST_STALL_SECONDS = 0.042;
 
 export class SessionRecorder extends RequestRecorder {
   readonly record = new SessionRecord(this.requests);
@@ -67,7 +67,6 @@ export class SessionRecorder extends RequestRecorder {
     record.nowSeconds = now;
     record.startupSeconds = this.#meter.startedAtSeconds;
     record.stalls = this.#stalls(now);
-    record.jumps = this.#meter.jumps;
     record.positions = this.#meter.positions;
     if (record.startupSeconds !== undefined) {
       const index = Math.floor(video.currentTime / segmentSeconds + 1e-6);
@@ -82,17 +81,16 @@ export class SessionRecorder extends RequestRecorder {
       record.samples.push({
         atSeconds: now,
         bufferSeconds: bufferedAhead(video),
+        shownBitrateBps: record.shownBitrateBps,
         ...(live &&
           record.startupSeconds !== undefined && {
             latencySeconds: live.timeShiftSeconds + now - video.currentTime,
-            ...(video.playbackRate > 0 && { playbackRate: video.playbackRate }),
           }),
       });
     }
-    if (now >= FIRST_MINUTE_SECONDS) record.firstMinuteQoe ??= qoeSoFar(record, this.#scenario);
     const isOver = live ? now >= sessionSecondsOf(this.#scenario) : this.#playback.isOver(now);
-    if (record.endedBy !== undefined || !isOver) return;
-    record.endedBy = 'end';
+    if (!isOver) return;
+    record.hasEnded = true;
     this.#ending.abort();
     // dash.js may never end the element: see PlaybackEnd.
     video.pause();
@@ -125,8 +123,7 @@ export class SessionRecorder extends RequestRecorder {
   }
 
   #decided({ kind, decision, state, forecast }: DecisionEvent, bitrateBps: number): void {
-    const { representation, candidates, ...rest } = decision;
-    const { ladderBps } = this.#scenario;
+    const { representation, ...rest } = decision;
     const atSeconds = this.#secondsOf(state);
     const zeroSeconds = atSeconds - state.nowSeconds;
     this.#announce(forecast, state);
@@ -136,10 +133,6 @@ export class SessionRecorder extends RequestRecorder {
       kind,
       segmentIndex: state.segmentIndex,
       bitrateBps,
-      // hls.js names mean bitrates, and a player may leave out a representation.
-      ...(candidates && {
-        candidates: candidates.map((one) => ({ ...one, bitrateBps: closest(ladderBps, one.bitrateBps) })),
-      }),
       previousBitrateBps: this.record.downloads.at(-1)?.bitrateBps,
       bufferLevelSeconds: state.bufferLevelSeconds,
       forecast: forecast && { ...forecast, issuedAtMs: forecast.issuedAtMs + zeroSeconds * 1000 },
@@ -147,7 +140,7 @@ export class SessionRecorder extends RequestRecorder {
   }
 
   #announce(forecast: Forecast | undefined, state: DecisionEvent['state']): void {
-    announce(this.record.handovers, forecast, { ...state, nowSeconds: this.#secondsOf(state) });
+    expectHandover(this.record.handovers, forecast, { ...state, nowSeconds: this.#secondsOf(state) });
   }
 
   #secondsOf({ nowSeconds }: DecisionEvent['state']): number {
@@ -156,14 +149,11 @@ export class SessionRecorder extends RequestRecorder {
 
   #stalls(now: number): readonly StallNote[] {
     const { stalls, startedAtSeconds } = this.#meter;
-    if (startedAtSeconds === undefined) return stalls;
+    const seen = stalls.filter(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= SHORTEST_STALL_SECONDS);
+    if (startedAtSeconds === undefined) return seen;
     const open = this.#meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls);
-    if (open < SHORTEST_STALL_SECONDS || this.#playback.isReached) return stalls;
+    if (open < SHORTEST_STALL_SECONDS || this.#playback.isReached) return seen;
     const { currentTime: mediaSeconds } = this.#video;
-    return [...stalls, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
+    return [...seen, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
   }
-}
-
-function closest(ladderBps: readonly number[], bps: number): number {
-  return ladderBps.reduce((best, one) => (Math.abs(one - bps) < Math.abs(best - bps) ? one : best));
 }

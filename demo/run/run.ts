@@ -1,4 +1,4 @@
-/** One run: the sessions of all players from a common start. Views and exports read it. */
+/** One run: the sessions of all players from a common start. All views read it. */
 
 import { liveSessionSeconds, type Scenario } from '../../replay/scenarios.ts';
 import type { DemoChoice } from '../choice/choice.ts';
@@ -17,7 +17,7 @@ export interface RunPlayer {
   record: SessionRecord;
 }
 
-export interface DemoRun extends Pick<DemoChoice, 'startSeconds' | 'risk' | 'watchedSeconds'> {
+export interface DemoRun extends Pick<DemoChoice, 'startSeconds'> {
   trace: TraceListing;
   scenario: Scenario;
   timeline: Timeline;

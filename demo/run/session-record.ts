@@ -1,15 +1,12 @@
-/** What all views read of a player's session, on its clock: since its first (media) request. Pure. */
+/** What happened in one session, on its clock: since its first (media) request. Pure. */
 
 import type { Decision, Forecast } from 'leo-abr';
-import { type QoeBreakdown, qoeWeights, sessionQoe } from '../../abr/qoe/qoe.ts';
-import { playbackHistory } from '../../replay/browser/record/playback-history.ts';
-import { segmentRows, totalSeconds } from '../../replay/browser/record/segment-rows.ts';
+import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
+import { totalSeconds } from '../../replay/browser/record/segment-rows.ts';
 import type { PositionRecord, RequestNote, StallRecord } from '../../replay/browser/record/session-record.ts';
-import type { AnnouncedHandover, MomentSession } from '../../replay/evaluation/figures/handover-moment.ts';
-import { liveMetrics } from '../../replay/evaluation/figures/live-metrics.ts';
-import type { LiveMetrics, SessionResult } from '../../replay/results.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
-import { sessionTotals } from '../../replay/simulator/session-result.ts';
+import { qualitiesOf } from '../../replay/segment-qualities.ts';
+import type { ExpectedHandover } from './handovers.ts';
 
 /** One request for a segment; an abandoned segment has several. */
 export type DownloadNote = Omit<RequestNote, 'representationId'>;
@@ -27,8 +24,6 @@ export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> 
   forecast?: Forecast | undefined;
 }
 
-export const FIRST_MINUTE_SECONDS = 60;
-
 /** How a live stream plays from then on, as the controller wants it. */
 export interface PaceNote {
   atSeconds: number;
@@ -42,9 +37,10 @@ export type StallNote = Omit<StallRecord, 'endSeconds'> & { endSeconds: number |
 export interface PlaybackSample {
   atSeconds: number;
   bufferSeconds: number;
+  /** Of the picture on screen, once one has moved. */
+  shownBitrateBps?: number | undefined;
   /** Of a live stream once a picture has moved: from the capture of the picture on screen to the sample. */
   latencySeconds?: number;
-  playbackRate?: number;
 }
 
 export class SessionRecord {
@@ -53,7 +49,7 @@ export class SessionRecord {
   readonly paces: PaceNote[] = [];
   readonly samples: PlaybackSample[] = [];
   /** The handovers that the controller planned with, in order. */
-  readonly handovers: AnnouncedHandover[] = [];
+  readonly handovers: ExpectedHandover[] = [];
   stalls: readonly StallNote[] = [];
   /** Startup delay; undefined before the first picture moves. */
   startupSeconds: number | undefined;
@@ -62,13 +58,9 @@ export class SessionRecord {
   /** Segments whose playback has begun. */
   shownSegments = 0;
   shownBitrateBps: number | undefined;
-  /** Seeks after the first picture. */
-  jumps = 0;
   /** The playhead moves on from each at its rate until the next one, except in stalls. */
   positions: PositionRecord[] = [];
-  /** The QoE so far, when the first minute was over. */
-  firstMinuteQoe: number | undefined;
-  endedBy: SessionResult['endedBy'] | undefined;
+  hasEnded = false;
 
   constructor(readonly downloads: DownloadNote[] = []) {}
 
@@ -84,11 +76,6 @@ export class SessionRecord {
     return this.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? this.nowSeconds }));
   }
 
-  /** What the player did, in the form in which moments are looked for. */
-  get played(): MomentSession {
-    return { stalls: this.stallsSoFar, rates: this.positions, requests: this.downloads };
-  }
-
   get startupSoFarSeconds(): number {
     return this.startupSeconds ?? this.nowSeconds;
   }
@@ -101,71 +88,27 @@ export class SessionRecord {
   }
 }
 
-/** Throughput of a download since its request; undefined in its first 0.1 s and for a failed one. */
-export function measuredBps(download: DownloadNote, nowSeconds: number): number | undefined {
-  const seconds = (download.endedAtSeconds ?? nowSeconds) - download.requestedAtSeconds;
-  return seconds >= 0.1 && download.outcome !== 'failed' ? download.receivedBits / seconds : undefined;
+/** What a viewer has seen: mean quality of the segments whose playback has begun, and perceived QoE. */
+export interface Seen {
+  /** 0 to 100. */
+  quality: number;
+  perceived: number;
 }
 
-/** QoE-linear of the media shown so far, with its parts; undefined before the first segment is complete. */
-export function linearSoFar(record: SessionRecord, scenario: Scenario): QoeBreakdown | undefined {
-  const shown = record.segments.slice(0, Math.max(1, record.shownSegments));
-  if (shown.length === 0) return undefined;
-  const weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
-  return sessionQoe(
-    {
-      bitratesBps: shown.map(({ bitrateBps }) => bitrateBps),
-      segmentSeconds: scenario.segmentSeconds,
-      startupSeconds: record.startupSoFarSeconds,
-      stallSeconds: record.stallSeconds,
-    },
-    weights,
-  );
+/** Undefined before the first picture moves. */
+export function seenSoFar(record: SessionRecord, scenario: Scenario): Seen | undefined {
+  const { startupSeconds, stalls, stallSeconds, shownSegments } = record;
+  const shown = record.segments.slice(0, Math.max(1, shownSegments));
+  if (startupSeconds === undefined || shown.length === 0) return undefined;
+  const qualities = qualitiesOf(shown, scenario);
+  const { segmentSeconds } = scenario;
+  return {
+    quality: qualities.reduce((sum, one) => sum + one, 0) / qualities.length,
+    perceived: perceivedQoe({ qualities, segmentSeconds, startupSeconds, stallSeconds, stallCount: stalls.length }),
+  };
 }
 
-/** The QoE so far: QoE-linear, of a live stream LoL+'s. Undefined before the first segment is complete. */
-export function qoeSoFar(record: SessionRecord, scenario: Scenario): number | undefined {
-  return record.segments.length === 0 ? undefined : (liveSoFar(record, scenario) ?? linearSoFar(record, scenario))?.qoe;
-}
-
-/** What a viewer of a live stream has experienced so far; undefined on demand, and before the session's start. */
-export function liveSoFar(record: SessionRecord, scenario: Scenario): LiveMetrics | undefined {
-  const { live, segmentSeconds, ladderBps } = scenario;
-  const { positions, jumps, nowSeconds, segments } = record;
-  if (live === undefined || nowSeconds === 0) return undefined;
-  return liveMetrics({
-    history: playbackHistory({ stalls: record.stallsSoFar, live: { positions, endSeconds: nowSeconds } }, live),
-    bitratesBps: segments.slice(0, Math.max(1, record.shownSegments)).map(({ bitrateBps }) => bitrateBps),
-    segmentSeconds,
-    ladderBps,
-    jumps,
-  });
-}
-
-/** The session, with its complete segments, in the form of the benchmark's results. */
-export function sessionResult(
-  record: SessionRecord,
-  about: Pick<SessionResult, 'trace' | 'dataset' | 'group' | 'startSeconds' | 'algorithm' | 'seed'> & {
-    scenario: Scenario;
-  },
-): SessionResult {
-  const { scenario, ...identity } = about;
-  const { decisions, downloads: requests, stallsSoFar: stalls } = record;
-  const segments = segmentRows({ requests, stalls }, scenario, ({ index, endedAtSeconds, receivedBits }) => {
-    const isOf = (one: DecisionNote) => one.segmentIndex === index && one.atSeconds <= endedAtSeconds!;
-    return { sizeBits: receivedBits, reason: decisions.findLast(isOf)?.reason ?? '' };
-  });
-  const rowsStall = segments.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
-  const totals = sessionTotals(
-    {
-      segments,
-      startupSeconds: record.startupSoFarSeconds,
-      stallCount: record.stalls.length,
-      // The stall before a segment that is not complete yet has no row.
-      unfinishedStallSeconds: record.stallSeconds - rowsStall,
-    },
-    scenario,
-  );
-  const live = liveSoFar(record, scenario);
-  return { ...identity, endedBy: record.endedBy ?? 'cutoff', segments, ...totals, ...(live && { live }) };
+/** Quality of a rung of the scenario's ladder, 0 to 100. */
+export function qualityOf(bitrateBps: number, scenario: Scenario): number {
+  return qualitiesOf([{ index: 0, bitrateBps }], scenario)[0]!;
 }

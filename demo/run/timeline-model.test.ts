@@ -56,20 +56,20 @@ test("puts a session's downloads, bitrates and buffer on the grid", () => {
     { index: 1, bitrateBps: 3e6, requestedAtSeconds: 2, bufferLevelSeconds: 3, ...active },
   );
   record.nowSeconds = 2.5;
-  record.samples.push({ atSeconds: 1.1, bufferSeconds: 4, latencySeconds: 2, playbackRate: 1.05 });
+  record.samples.push({ atSeconds: 1.1, bufferSeconds: 4, latencySeconds: 2, shownBitrateBps: 1e6 });
   const track = timeline.track(record);
   const at = (seconds: number) => {
     const i = timeline.indexAt(seconds);
-    return [track.throughputBps[i], track.bitrateBps[i], track.bufferSeconds[i]];
+    return [track.bitrateBps[i], track.bufferSeconds[i]];
   };
-  expect(at(0)).toEqual([2e6, 1e6, null]);
-  expect(at(1)).toEqual([2e6, 1e6, 4]);
-  expect(at(1.5)).toEqual([null, 1e6, null]);
-  expect(at(2.25)).toEqual([1e6, 3e6, null]);
-  expect(at(2.5)).toEqual([1e6, 3e6, null]);
-  expect(at(2.75)).toEqual([null, null, null]);
-  const { latencySeconds, playbackRate } = track;
-  expect([latencySeconds[4], playbackRate[4], latencySeconds[5]]).toEqual([2, 1.05, null]);
+  expect(at(0)).toEqual([1e6, null]);
+  expect(at(1)).toEqual([1e6, 4]);
+  expect(at(1.5)).toEqual([1e6, null]);
+  expect(at(2.25)).toEqual([3e6, null]);
+  expect(at(2.5)).toEqual([3e6, null]);
+  expect(at(2.75)).toEqual([null, null]);
+  const { latencySeconds, shownBitrateBps } = track;
+  expect([latencySeconds[4], shownBitrateBps[4], latencySeconds[5]]).toEqual([2, 1e6, null]);
 });
 
 const quantilesBps = [

@@ -5,7 +5,7 @@ import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { quantileAt } from '../../abr/statistics/quantile.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
-import { measuredBps, type SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session-record.ts';
 
 export const GRID_SECONDS = 0.25;
 
@@ -13,14 +13,12 @@ export const GRID_SECONDS = 0.25;
 export type Series = (number | null)[];
 
 export interface Track {
-  /** Mean throughput of the download under way, from its request to its end. */
-  throughputBps: Series;
-  /** Bitrate of the latest request. */
+  /** Bitrate of the latest request, and of the picture on screen. */
   bitrateBps: Series;
+  shownBitrateBps: Series;
   bufferSeconds: Series;
   /** Of a live stream. */
   latencySeconds: Series;
-  playbackRate: Series;
 }
 
 /** The grid: times in seconds since the session's start, and the link's capacity at each. */
@@ -77,33 +75,24 @@ export class Timeline {
   track(record: SessionRecord): Track {
     const empty = (): Series => new Array<number | null>(this.times.length).fill(null);
     const track: Track = {
-      throughputBps: empty(),
       bitrateBps: empty(),
+      shownBitrateBps: empty(),
       bufferSeconds: empty(),
       latencySeconds: empty(),
-      playbackRate: empty(),
     };
     const { downloads, nowSeconds } = record;
     downloads.forEach((download, i) => {
-      const first = this.indexAt(download.requestedAtSeconds);
-      const next = downloads[i + 1];
-      fill(track.bitrateBps, download.bitrateBps, first, this.indexAt(next?.requestedAtSeconds ?? nowSeconds));
-      const measured = measuredBps(download, nowSeconds);
-      if (measured === undefined) return;
-      fill(track.throughputBps, measured, first, this.indexAt(download.endedAtSeconds ?? nowSeconds));
+      const last = this.indexAt(downloads[i + 1]?.requestedAtSeconds ?? nowSeconds);
+      track.bitrateBps.fill(download.bitrateBps, this.indexAt(download.requestedAtSeconds), last + 1);
     });
-    for (const { atSeconds, bufferSeconds, latencySeconds = null, playbackRate = null } of record.samples) {
+    for (const { atSeconds, bufferSeconds, latencySeconds = null, shownBitrateBps = null } of record.samples) {
       const i = this.indexAt(atSeconds);
       track.bufferSeconds[i] = bufferSeconds;
       track.latencySeconds[i] = latencySeconds;
-      track.playbackRate[i] = playbackRate;
+      track.shownBitrateBps[i] = shownBitrateBps;
     }
     return track;
   }
-}
-
-function fill(series: Series, value: number, first: number, last: number): void {
-  for (let i = first; i <= last; i++) series[i] = value;
 }
 
 /** One step of a forecast: its 10, 50 and 90 % quantiles over a part of the session. */

@@ -1,4 +1,4 @@
-/** The decisions of one player: what it chose at a moment, why, and the outlook for each representation. */
+/** The decisions of one player: what it chose at a moment, and why. */
 
 import { element, setText } from '../dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from '../format.ts';
@@ -12,7 +12,6 @@ export class DecisionView {
   readonly #reason = element('p', { class: 'reason' });
   readonly #facts = element('p', { class: 'small' });
   readonly #pace = element('p', { class: 'small', hidden: true });
-  readonly #candidates = element('div', { class: 'candidates' });
   #shown: DecisionNote | undefined;
 
   constructor({ place, title, record }: RunPlayer) {
@@ -25,7 +24,6 @@ export class DecisionView {
       this.#reason,
       this.#facts,
       this.#pace,
-      this.#candidates,
     );
   }
 
@@ -45,7 +43,6 @@ export class DecisionView {
     setText(this.#when, decision === undefined ? 'No decision yet.' : headline(decision));
     setText(this.#reason, decision?.reason ?? '');
     setText(this.#facts, decision === undefined ? '' : factsOf(decision));
-    this.#candidates.replaceChildren(...(decision?.candidates === undefined ? [] : [candidateTable(decision)]));
   }
 }
 
@@ -70,33 +67,4 @@ function factsOf(decision: DecisionNote): string {
     ...(forecast === undefined ? [] : [`forecast “${forecast.source}”, ${seconds(forecastAgeSeconds ?? 0)} old`]),
     ...(handoverInHorizon === undefined ? [] : [handoverInHorizon ? 'a handover ahead' : 'no handover ahead']),
   ].join(' · ');
-}
-
-/** The expected QoE and stall of each representation for this segment, the highest bitrate first. */
-function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTableElement {
-  const values = candidates.map(({ expectedQoe }) => expectedQoe).filter(Number.isFinite);
-  const [worst, best] = [Math.min(...values), Math.max(...values)];
-  const rows = [...candidates].reverse().map((candidate) => {
-    const isChosen = candidate.bitrateBps === bitrateBps;
-    const mark = isChosen ? element('span', { class: 'visually-hidden' }, 'chosen: ') : undefined;
-    const { expectedStallSeconds: stall } = candidate;
-    const share = best > worst ? (candidate.expectedQoe - worst) / (best - worst) : 1;
-    return element(
-      'tr',
-      { class: isChosen ? 'chosen' : undefined },
-      element('th', { scope: 'row' }, mark, bitrate(candidate.bitrateBps)),
-      element('td', { class: 'number' }, decimal(candidate.expectedQoe)),
-      element('td', {}, element('meter', { value: share.toFixed(3), 'aria-hidden': 'true' })),
-      element('td', { class: 'number' }, stall < 0.05 ? '–' : seconds(stall)),
-    );
-  });
-  const head = element(
-    'tr',
-    {},
-    element('th', { scope: 'col' }, 'Mbit/s'),
-    element('th', { scope: 'col', class: 'number', colspan: 2 }, 'QoE per 4 s'),
-    element('th', { scope: 'col', class: 'number' }, 'stall'),
-  );
-  const caption = element('caption', {}, 'Expected for this segment (the plan also counts later ones)');
-  return element('table', {}, caption, element('thead', {}, head), element('tbody', {}, ...rows));
 }

@@ -1,11 +1,11 @@
 /**
  * Replaces main.ts in the comparison of screenshots (e2e/demo/screenshots.spec.ts): the views of one fixed run. Nothing
- * plays. The three invented sessions show all marks of the timeline: stalls, abandoned downloads, forecasts, handovers.
+ * plays. The three invented sessions show all marks of the timeline: stalls, forecasts, handovers.
  */
 
 import '../locale-guard.ts';
 import 'uplot/dist/uPlot.min.css';
-import type { CandidateOutlook, Forecast } from 'leo-abr';
+import type { Forecast } from 'leo-abr';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
@@ -15,7 +15,7 @@ import { Timeline } from '../run/timeline-model.ts';
 import { RunViews } from './run-views.ts';
 
 const SCENARIO = SCENARIOS['hd-16']!;
-const { ladderBps, segmentSeconds, bufferCapSeconds } = SCENARIO;
+const { segmentSeconds, bufferCapSeconds } = SCENARIO;
 const SECONDS = 72;
 const NOW_SECONDS = 60;
 const SAMPLE_SECONDS = 0.5;
@@ -50,9 +50,17 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
   /** Second at which the buffer runs empty without another segment. */
   let emptyAt: number | undefined;
   const levelAt = (seconds: number) => (emptyAt === undefined ? 0 : Math.max(0, emptyAt - seconds));
+  const shownAt = (seconds: number) => {
+    const { startupSeconds = Number.NaN, segments } = record;
+    const frozen = stalls.reduce((sum, { startSeconds, endSeconds = seconds }) => {
+      return sum + Math.max(0, Math.min(endSeconds, seconds) - Math.min(startSeconds, seconds));
+    }, 0);
+    return segments[Math.floor((seconds - startupSeconds - frozen) / segmentSeconds)]?.bitrateBps;
+  };
   const sampleUntil = (seconds: number) => {
     for (let i = record.samples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
-      record.samples.push({ atSeconds: i * SAMPLE_SECONDS, bufferSeconds: levelAt(i * SAMPLE_SECONDS) });
+      const atSeconds = i * SAMPLE_SECONDS;
+      record.samples.push({ atSeconds, bufferSeconds: levelAt(atSeconds), shownBitrateBps: shownAt(atSeconds) });
     }
   };
   const download = (index: number, mbps: number, endsAt: number | undefined) => {
@@ -80,7 +88,6 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
       reason: kind === 'abandon' ? 'it would stall playback' : 'best of the plans over 5 segments',
       ...(options.plans && {
         plannedThroughputBps,
-        candidates: outlook(plannedThroughputBps, bufferLevelSeconds),
         handoverInHorizon: true,
       }),
       ...(options.forecasts && { forecast: forecastAt(now), forecastAgeSeconds: 0.4 }),
@@ -110,16 +117,6 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
   const shownSeconds = NOW_SECONDS - record.startupSeconds! - record.stallSeconds;
   record.shownSegments = Math.floor(shownSeconds / segmentSeconds) + 1;
   return record;
-}
-
-/** The outlook for each representation, without the cost of the switch to it. */
-function outlook(throughputBps: number, bufferLevelSeconds: number): CandidateOutlook[] {
-  return ladderBps.map((bitrateBps) => {
-    const downloadSeconds = (bitrateBps * segmentSeconds) / throughputBps;
-    const expectedStallSeconds = Math.max(0, downloadSeconds - bufferLevelSeconds);
-    const expectedQoe = bitrateBps / 1e6 - (4 * SCENARIO.mu * expectedStallSeconds) / segmentSeconds;
-    return { bitrateBps, expectedStallSeconds, expectedQoe };
-  });
 }
 
 function forecastAt(seconds: number): Forecast {
@@ -154,18 +151,17 @@ const mpcL = sessionOf(
   ],
   { plans: true, forecasts: true },
 );
+mpcL.handovers.push({ atSeconds: 57, sinceSeconds: 45, confidence: 0.95 });
 const dynamic = sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {});
 const run: DemoRun = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,
   startSeconds: 0,
-  risk: 0.1,
-  watchedSeconds: 0,
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
     { algorithm: 'mpc-d', title: 'MPC-D', record: mpcD },
-    { algorithm: 'mpc-l', title: 'MPC-L', record: mpcL },
-    { algorithm: 'dynamic', title: 'dash.js Dynamic', record: dynamic },
+    { algorithm: 'mpc-l', title: 'leo-abr', record: mpcL },
+    { algorithm: 'dynamic', title: 'dash.js alone', record: dynamic },
   ].map((player, place) => ({ ...player, place })),
   ended: true,
 };

@@ -1,29 +1,31 @@
 /** The views of a run. All show the same moment: the chosen one, else now. */
 
+import { sceneOf } from '../choice/choice.ts';
 import { byId, element, setText } from '../dom.ts';
-import { decimal } from '../format.ts';
+import { bitrate, clock, megabits, seconds } from '../format.ts';
 import { type DemoRun, nowSecondsOf } from '../run/run.ts';
-import { qoeSoFar } from '../run/session-record.ts';
+import type { SessionRecord } from '../run/session-record.ts';
 import { DecisionView } from './decision-view.ts';
-import { MomentView } from './moment-view.ts';
-import { storyOf } from './story.ts';
+import { newsOf, storyOf } from './story.ts';
 import { TimelineView } from './timeline-view.ts';
-import { drawTypical } from './typical-view.ts';
+
+/** The window grows with the session up to its length, in steps, then follows it; so much of it is ahead of now. */
+const WINDOW_SECONDS = 60;
+const FIRST_SECONDS = 30;
+const AHEAD_SECONDS = 10;
 
 export class RunViews {
   readonly timeline = new TimelineView(byId('lanes'), (seconds) => this.#choose(seconds));
   readonly #scrubber = byId<HTMLInputElement>('moment');
   readonly #live = byId<HTMLButtonElement>('live');
-  readonly #whole = byId<HTMLButtonElement>('whole');
-  #shown: { run: DemoRun; moment: MomentView; decisions: DecisionView[] } | undefined;
+  #shown: { run: DemoRun; decisions: DecisionView[]; about: string } | undefined;
   #chosenSeconds: number | undefined;
 
   constructor() {
     this.#scrubber.addEventListener('input', () => this.#choose(Number(this.#scrubber.value)));
-    this.#live.addEventListener('click', () => this.#choose(undefined));
-    this.#whole.addEventListener('click', () => {
-      this.#whole.setAttribute('aria-pressed', String(!this.#isWhole));
-      this.#choose(this.#chosenSeconds);
+    this.#live.addEventListener('click', () => {
+      this.#choose(undefined);
+      this.#scrubber.focus();
     });
   }
 
@@ -32,51 +34,46 @@ export class RunViews {
     this.#chosenSeconds = undefined;
     const decisions = run.players.map((player) => new DecisionView(player));
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
-    this.#shown = { run, moment: new MomentView(byId<HTMLTableElement>('reading'), run), decisions };
     byId('legend').replaceChildren(
-      ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
-      legendEntry('', 'capacity', 'link capacity'),
-      legendEntry('', 'forecast', 'forecast, 10 to 90 %'),
-      ...(run.scenario.live
-        ? [legendEntry('', 'target', 'target latency'), legendEntry('', 'edge', 'below the encoder’s edge')]
-        : []),
+      ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', `${place + 1} ${title}`)),
       ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
-      legendEntry('', 'stalled', 'stall'),
     );
-    drawTypical(run);
+    this.#shown = { run, decisions, about: this.#introduce(run) };
     await this.timeline.begin(run);
   }
 
   draw(): void {
     if (this.#shown === undefined) return;
+    const { run } = this.#shown;
     this.#drawMoment();
     this.timeline.draw();
-    const { run } = this.#shown;
-    const scores = run.players.flatMap(({ title, record }) => {
-      const qoe = qoeSoFar(record, run.scenario);
-      return qoe === undefined ? [] : [{ title, qoe }];
-    });
-    if (!run.ended || scores.length === 0) return;
     // For screen readers.
-    const all = scores.sort((a, b) => b.qoe - a.qoe).map(({ title, qoe }) => `${title} ${decimal(qoe)}`);
-    const isOver = run.players.every(({ record }) => record.endedBy === 'end');
-    setText(byId('announcements'), `${isOver ? 'All have finished' : 'Stopped'}. QoE: ${all.join(', ')}`);
+    if (run.ended) setText(byId('announcements'), storyOf(run));
   }
 
-  get #isWhole(): boolean {
-    return this.#whole.getAttribute('aria-pressed') === 'true';
+  /** Says what is streamed, and whether its start is typical. */
+  #introduce({ trace, scenario, startSeconds }: DemoRun): string {
+    const scene = sceneOf({ trace: trace.name, scenario: scenario.name, startSeconds });
+    byId('typical').hidden = scene === undefined;
+    if (scene === undefined) return `${scenario.live ? 'A live stream' : 'A film'} over the link ${trace.name}.`;
+    const { starts, rival, own } = scene.typical;
+    const measure = scene.by === 'stalls' ? 'frozen time' : 'QoE';
+    setText(
+      byId('typical-text'),
+      `Yes, for this link: of ${starts} starts on it, this one is the median by the difference in ${measure}. Simulated from ` +
+        `all of them, the first minute with dash.js’s rule freezes for ${seconds(rival.stallSeconds)} on average, at a ` +
+        `quality of ${rival.quality}; with leo-abr for ${seconds(own.stallSeconds)}, at ${own.quality}. Other links differ.`,
+    );
+    return scene.about;
   }
 
-  /** The part of the session in view: it follows the newest moment, and stands still while it has the chosen one. */
+  /** The part of the session in view: it follows the newest moment, and stays while it has the chosen one. */
   #windowAt(moment: number): TimelineView['window'] {
-    const { endSeconds } = this.#shown!.run.timeline;
     const { window } = this.timeline;
-    const isWide = window.toSeconds - window.fromSeconds > WINDOW_SECONDS;
-    const isIn = !isWide && moment >= window.fromSeconds && moment <= window.toSeconds;
-    const fromSeconds = Math.max(0, Math.ceil(moment + AHEAD_SECONDS - WINDOW_SECONDS));
-    if (this.#isWhole) this.timeline.window = { fromSeconds: 0, toSeconds: endSeconds };
-    else if (this.#chosenSeconds === undefined || !isIn) {
-      this.timeline.window = { fromSeconds, toSeconds: fromSeconds + WINDOW_SECONDS };
+    const isIn = moment >= window.fromSeconds && moment <= window.toSeconds;
+    if (this.#chosenSeconds === undefined || !isIn) {
+      const toSeconds = Math.max(FIRST_SECONDS, AHEAD_SECONDS * Math.ceil(moment / AHEAD_SECONDS + 0.5));
+      this.timeline.window = { fromSeconds: Math.max(0, toSeconds - WINDOW_SECONDS), toSeconds };
     }
     return this.timeline.window;
   }
@@ -90,16 +87,19 @@ export class RunViews {
 
   #drawMoment(): void {
     if (this.#shown === undefined) return;
-    const { run, moment: reading, decisions } = this.#shown;
+    const { run, decisions, about } = this.#shown;
     const moment = this.#chosenSeconds ?? nowSecondsOf(run);
     const { fromSeconds, toSeconds } = this.#windowAt(moment);
     this.#scrubber.min = String(fromSeconds);
     this.#scrubber.max = String(toSeconds);
     this.#scrubber.value = String(moment);
-    this.#scrubber.setAttribute('aria-valuetext', reading.draw(moment));
-    this.#live.setAttribute('aria-pressed', String(this.#chosenSeconds === undefined));
+    const text = momentText(run, moment);
+    this.#scrubber.setAttribute('aria-valuetext', text);
+    setText(byId('reading'), text);
+    this.#live.hidden = this.#chosenSeconds === undefined;
     for (const view of decisions) view.draw(moment);
     setText(byId('story'), storyOf(run));
+    setText(byId('news'), newsOf(run) ?? about);
     this.timeline.markedSeconds = this.#chosenSeconds;
     this.timeline.forecasts = run.players.map(({ place, record }) => ({
       place,
@@ -108,9 +108,22 @@ export class RunViews {
   }
 }
 
-/** The window that follows the session: its length, and how much of it is ahead of now. */
-const WINDOW_SECONDS = 30;
-const AHEAD_SECONDS = 10;
+/** The link, and what each player did. */
+function momentText({ timeline, players }: DemoRun, moment: number): string {
+  const link = `link ${megabits(timeline.capacityBps[timeline.indexAt(moment)] ?? 0)} Mbit/s`;
+  const states = players.map(({ title, record }) => {
+    const shown = record.samples.findLast(({ atSeconds }) => atSeconds <= moment)?.shownBitrateBps;
+    const state = stateAt(record, moment);
+    return `${title} ${state}${shown === undefined ? '' : `, ${bitrate(shown)} Mbit/s on screen`}`;
+  });
+  return `${clock(moment)}: ${[link, ...states].join('; ')}`;
+}
+
+function stateAt({ startupSoFarSeconds, stallsSoFar }: SessionRecord, moment: number): string {
+  if (moment < startupSoFarSeconds) return 'starting';
+  const isFrozen = stallsSoFar.some(({ startSeconds, endSeconds }) => moment >= startSeconds && moment < endSeconds);
+  return isFrozen ? 'frozen' : 'playing';
+}
 
 function legendEntry(place: string, kind: string, text: string): HTMLLIElement {
   return element('li', { class: place }, element('span', { class: `key ${kind}`, 'aria-hidden': 'true' }), text);

@@ -1,60 +1,62 @@
-/** What happens in a run, in one sentence: the handover ahead, or the moment at which one player stalled and another did not. Pure. */
+/** What a viewer has seen in a run, in a sentence or two, and the news of the link. Pure. */
 
-import {
-  DIP,
-  type HandoverMoment,
-  handoverMoment,
-  preparation,
-  stallSecondsWithin,
-} from '../../replay/evaluation/figures/handover-moment.ts';
 import { bitrate, clock, decimal, percent, seconds } from '../format.ts';
+import { type ExpectedHandover, type Preparation, preparationFor } from '../run/handovers.ts';
 import { type DemoRun, nowSecondsOf, type RunPlayer } from '../run/run.ts';
+import { seenSoFar } from '../run/session-record.ts';
 
 /** A stall that everybody notices, and how long before it a download counts as given up for its sake. */
 const LONG_SECONDS = 0.5;
 const RESCUE_SECONDS = 8;
-/** A shorter stall is a picture or two. */
-const LEAST_SHOWN_SECONDS = 0.02;
+/** Rarer guesses are not named. */
+const LEAST_CONFIDENCE = 0.5;
+/** For so long a handover that is over stays news. */
+const NEWS_SECONDS = 8;
 
-/** A moment of a run: who prepared for the handover, and who stalled in it. */
-export interface RunMoment extends HandoverMoment {
-  own: RunPlayer;
-  other: RunPlayer;
-}
-
-/** The first moment of the run; undefined if there was none so far. */
-function momentOf({ players }: DemoRun): RunMoment | undefined {
-  for (const own of players) {
-    for (const handover of own.record.handovers) {
-      const isOver = ({ record }: RunPlayer) => record.nowSeconds > handover.atSeconds + DIP.afterSeconds;
-      for (const other of players) {
-        if (other === own || !isOver(own) || !isOver(other)) continue;
-        const moment = handoverMoment(handover, own.record.played, other.record.played);
-        if (moment !== undefined) return { ...moment, own, other };
-      }
-    }
-  }
-  return undefined;
-}
-
+/** How often and for how long each picture froze, and how good it was. */
 export function storyOf(run: DemoRun): string {
-  const moment = momentOf(run);
-  if (moment !== undefined) return toldOf(moment);
-  const rescue = rescueOf(run);
-  if (rescue !== undefined) return rescue;
+  const { players, scenario } = run;
+  if (players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
+  const froze = players.map(({ title, record }) => `${title} ${frozenText(record.stalls.length, record.stallSeconds)}`);
+  const text = players.every(({ record }) => record.stalls.length === 0) ? 'no picture froze' : froze.join('; ');
+  const seen = players.map(({ record }) => seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–');
+  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Picture quality: ${listed(seen)} of 100.`;
+}
+
+function frozenText(count: number, total: number): string {
+  if (count === 0) return 'never froze';
+  const time = seconds(total, total < 0.1 ? 2 : 1);
+  return count === 1 ? `froze once, for ${time}` : `froze ${count} times, for ${time} in all`;
+}
+
+const listed = (words: readonly string[]) =>
+  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+
+/** An expected handover ahead or just over, else a stall that a player escaped; undefined if there is neither. */
+export function newsOf(run: DemoRun): string | undefined {
   const now = nowSecondsOf(run);
   for (const { title, record } of run.players) {
-    const next = record.handovers.findLast(({ atSeconds }) => atSeconds > now);
-    if (next === undefined) continue;
-    const { atSeconds, sinceSeconds, confidence } = next;
-    const { slowed } = preparation(record.played, sinceSeconds, Math.min(now, atSeconds));
-    const ahead = `${title} expects a handover in ${Math.ceil(atSeconds - now)}\u00a0s (${percent(confidence)} sure)`;
-    return slowed ? `${ahead} and plays ${slower(slowed.rate)} to be ready.` : `${ahead}.`;
+    const news = record.handovers.findLast(
+      ({ atSeconds, confidence }) => confidence >= LEAST_CONFIDENCE && atSeconds > now - NEWS_SECONDS,
+    );
+    if (news === undefined) continue;
+    const { atSeconds, confidence } = news;
+    const did = preparationText(preparationFor(news, record));
+    return atSeconds > now
+      ? `${title} expects another satellite in ${Math.ceil(atSeconds - now)}\u00a0s (${percent(confidence)} sure): ${did}.`
+      : `At ${clock(atSeconds)} the link moved to another satellite, as ${title} had expected: ${did}.`;
   }
-  return run.timeline.hasClock
-    ? 'Every 15 s the link moves to another satellite and may fail for a moment.'
-    : 'The players stream over the same link.';
+  return rescueOf(run);
 }
+
+/** What a player did for an expected handover. */
+export function preparationText({ slowedTo, lowered }: Preparation): string {
+  if (lowered) return `${bitrate(lowered.toBps)} instead of ${bitrate(lowered.fromBps)} Mbit/s`;
+  return slowedTo === undefined ? 'nothing to do' : `plays ${decimal(100 * (1 - slowedTo), 0)}\u00a0% slower`;
+}
+
+export const expectedIn = ({ record }: RunPlayer): ExpectedHandover[] =>
+  record.handovers.filter(({ confidence }) => confidence >= LEAST_CONFIDENCE);
 
 /** The first long stall of a player that another one escaped because it gave up a download. */
 function rescueOf({ players }: DemoRun): string | undefined {
@@ -64,32 +66,17 @@ function rescueOf({ players }: DemoRun): string | undefined {
     const { startSeconds, endSeconds } = stall;
     const [from, to] = [startSeconds - RESCUE_SECONDS, endSeconds];
     for (const { title, record: own } of players) {
-      if (own === other || own.nowSeconds < to || stallSecondsWithin(own.played, from, to) > 0) continue;
+      const hasStalled = own.stallsSoFar.some((one) => one.endSeconds > from && one.startSeconds < to);
+      if (own === other || own.nowSeconds < to || hasStalled) continue;
       const given = own.downloads.find(({ outcome, endedAtSeconds: at = 0 }) => {
         return outcome === 'abandoned' && at > from && at < to;
       });
       if (given === undefined) continue;
       return (
-        `At ${clock(startSeconds)} ${otherTitle} stood still for ${seconds(endSeconds - startSeconds)}; ${title} had given ` +
-        `up a download of ${bitrate(given.bitrateBps)} Mbit/s at ${clock(given.endedAtSeconds!)} and played on.`
+        `At ${clock(startSeconds)} ${otherTitle} froze for ${seconds(endSeconds - startSeconds)}. ` +
+        `${title} gave up a late download at ${clock(given.endedAtSeconds!)} and played on.`
       );
     }
   }
   return undefined;
-}
-
-function toldOf({ handover, slowed, lowered, ownSeconds, lostSeconds, own, other }: RunMoment): string {
-  const before = (atSeconds: number) => `${Math.max(1, Math.round(handover.atSeconds - atSeconds))}\u00a0s before`;
-  const did = slowed
-    ? `played ${slower(slowed.rate)} from ${before(slowed.atSeconds)}`
-    : `asked for ${bitrate(lowered!.toBps)} instead of ${bitrate(lowered!.fromBps)} Mbit/s ${before(lowered!.atSeconds)}`;
-  const kept = ownSeconds < LEAST_SHOWN_SECONDS ? 'played on' : `stood still for ${seconds(ownSeconds, 2)} only`;
-  return (
-    `At ${clock(handover.atSeconds)} the link moved to another satellite: ${own.title} had expected it, ${did} ` +
-    `and ${kept}; ${other.title} stood still for ${seconds(lostSeconds, 2)}.`
-  );
-}
-
-function slower(rate: number): string {
-  return `${decimal(100 * (1 - rate), 0)}\u00a0% slower`;
 }

@@ -64,34 +64,6 @@ export function paintBands(u: uPlot, bands: readonly Band[], colour: string, of?
   });
 }
 
-export function paintBelow(u: uPlot, value: number, colour: string): void {
-  clipped(u, (ctx) => {
-    const y = u.valToPos(value, 'y', true);
-    ctx.fillStyle = colour;
-    ctx.fillRect(u.bbox.left, y, u.bbox.width, u.bbox.top + u.bbox.height - y);
-  });
-}
-
-export function paintCrosses(u: uPlot, points: readonly { seconds: number; value: number }[], colour: string): void {
-  const arm = 4 * uPlot.pxRatio;
-  clipped(u, (ctx) => {
-    ctx.strokeStyle = colour;
-    ctx.lineWidth = 2 * uPlot.pxRatio;
-    // The line drawn before may have left dashes.
-    ctx.setLineDash([]);
-    ctx.beginPath();
-    for (const { seconds, value } of points) {
-      const x = u.valToPos(seconds, 'x', true);
-      const y = u.valToPos(value, 'y', true);
-      ctx.moveTo(x - arm, y - arm);
-      ctx.lineTo(x + arm, y + arm);
-      ctx.moveTo(x + arm, y - arm);
-      ctx.lineTo(x - arm, y + arm);
-    }
-    ctx.stroke();
-  });
-}
-
 /** A ruled line across the plot with a label, if any, at its top, on the side that has room. */
 export function paintRule(
   u: uPlot,

@@ -1,10 +1,8 @@
 /** Shared by the tests of the demo page: the server of `npm start`, and a page that must not log errors. */
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
-import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
 import { startProgram } from '../engines/engine.ts';
 
 export { expect };
@@ -71,13 +69,4 @@ export const openDecisions = (page: Page) => page.getByText('What each player de
 export async function expectNoAxeViolations(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
-}
-
-/** The results that the page exports, and the name of their file. */
-export async function exportedResults(page: Page) {
-  const downloading = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Results as JSON' }).click();
-  const download = await downloading;
-  const name = download.suggestedFilename();
-  return { name, results: parseResults(readFileSync(await download.path(), 'utf8'), name) };
 }

@@ -51,9 +51,9 @@ const region = (page: Page, name: string) => page.getByRole('region', { name, ex
 test('before the first request', async ({ page, open }) => {
   // Never answered: players wait and their clocks stand still.
   await page.route('**/manifest.mpd', () => {});
-  await open('?players=mpc-d,mpc-l,mpc-o&trace=driving-motorway&scenario=hd-16&start=30');
+  await open('?players=dynamic,mpc-l&trace=driving-motorway&scenario=hd-16&start=30');
   await openDecisions(page);
-  await expect(page.getByRole('region', { name: 'Decisions of MPC-O' })).toContainText('No decision yet.');
+  await expect(page.getByRole('region', { name: 'Decisions of leo-abr' })).toContainText('No decision yet.');
   await openSettings(page);
   await compare(page, [
     ['head', page.locator('.page-head'), ['wide light', 'narrow dark']],
@@ -69,7 +69,6 @@ test('a finished run', async ({ page, open }) => {
   );
   await open();
   await openDecisions(page);
-  await page.getByRole('button', { name: 'Whole run' }).click();
   await page.getByRole('slider', { name: 'Moment to read' }).fill('55');
   await compare(page, [
     ['timeline', region(page, 'Timeline'), ['wide dark', 'narrow light']],

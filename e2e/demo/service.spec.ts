@@ -1,34 +1,21 @@
 /** The demo page with a lane's choice of forecasts: the real prediction service on the replayed link, and ONNX models. */
 
 import { readFileSync } from 'node:fs';
-import { expect, expectNoAxeViolations, openSettings, test } from './demo-test.ts';
+import { expect, expectNoAxeViolations, test } from './demo-test.ts';
 
-test('the service on the replayed link is used, and ends with the run; so does another risk', async ({ open }) => {
+test('the service on the replayed link is used, and ends with the run', async ({ open }) => {
   test.setTimeout(120_000);
-  const page = await open('?players=mpc-l&trace=stationary-typical&scenario=hd-16&start=0&risk=0.5');
-  const parameter = (name: string) => new URL(page.url()).searchParams.get(name);
+  const page = await open('?players=mpc-l&trace=stationary-typical&scenario=hd-16&start=0');
   const lane = page.getByRole('article', { name: 'Player 1' });
-  await openSettings(page);
-  const risk = page.getByRole('spinbutton', { name: 'risk' });
-  await expect(risk).toHaveValue('0.5');
-  for (const [typed, used] of [
-    ['2', '0.5'],
-    ['0', '0'],
-  ]) {
-    await risk.fill(typed!);
-    await risk.press('Enter');
-    expect(parameter('risk')).toBe(used);
-  }
-
   const asked = page.waitForRequest(/\/v1\/forecast/);
   await lane.getByText('How it plays').click();
   await page.getByRole('combobox', { name: 'Forecasts of player 1' }).selectOption('a service on this link');
-  expect([parameter('players'), parameter('risk')]).toEqual(['mpc-l@service', '0']);
+  expect(new URL(page.url()).searchParams.get('players')).toBe('mpc-l@service');
   const service = new URL((await asked).url()).origin;
   // Where the host stood still, the player measures another link than the service forecasts.
   await expect(lane).toContainText(/Used, the newest \d+ s old|Not believed/, { timeout: 60_000 });
   if (!((await lane.textContent()) ?? '').includes('Not believed')) {
-    await expect(lane).toContainText(/service, \d\.\d\ss old: next|Not believed/, { timeout: 60_000 });
+    await expect(lane).toContainText(/service, \d\.\d\ss old: .* next|Not believed/, { timeout: 60_000 });
   }
   const answers = () =>
     fetch(`${service}/v1/state`).then(
@@ -48,8 +35,7 @@ test('a lane plans on an ONNX model, then on a file of the viewer, whose card is
   const forecasts = page.getByRole('combobox', { name: 'Forecasts of player 1' });
   await expect(forecasts).toHaveValue('mpc-l@onnx');
   await expect(page.getByRole('combobox', { name: 'Forecasts of player 2' })).toBeHidden();
-  await expect(lane).toContainText(/model:leo-abr built-in \d+, 0\.\d\ss old: next/, { timeout: 60_000 });
-  await expect(lane).toContainText(/\d+ of \d+ outcomes inside/, { timeout: 60_000 });
+  await expect(lane).toContainText(/model:leo-abr built-in \d+, 0\.\d\ss old: .* next/, { timeout: 60_000 });
   await expectNoAxeViolations(page);
 
   const model = { name: 'mine, ours.onnx', mimeType: 'application/octet-stream' };
@@ -60,7 +46,7 @@ test('a lane plans on an ONNX model, then on a file of the viewer, whose card is
   await expect(forecasts.getByRole('option', { selected: true })).toHaveText('mine, ours.onnx');
   expect(new URL(page.url()).searchParams.get('players')).toBe('mpc-l@onnx:mine__ours.onnx,mpc-d');
   await expect(lane).toContainText(/Card: leo-abr built-in \d+, by leo-abr .*; 13 features, \d+ quantiles/);
-  await expect(lane).toContainText(/model:leo-abr built-in \d+, 0\.\d\ss old: next/, { timeout: 60_000 });
+  await expect(lane).toContainText(/model:leo-abr built-in \d+, 0\.\d\ss old: .* next/, { timeout: 60_000 });
   // A reload loses the file, and says so.
   await page.reload();
   await expect(page.getByRole('alert')).toContainText('player “mpc-l@onnx:mine__ours.onnx”');

@@ -4,7 +4,7 @@
  * the forecasts worse on every data set, docs/findings.md).
  *
  * The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in dynamic linear models
- * (West and Harrison 1997, section 4.5). Each step's scale is shrunk towards that of all steps: a link may vary less
+ * (West and Harrison 1997, section 4.5). Each step's scale is shrunk towards all steps' scale: a link may vary less
  * from second to second than expected, but more within a minute.
  */
 
@@ -14,7 +14,7 @@ import type { ModelOutline } from './quantile-network.ts';
 
 /** Weight of the prior of 1, in forecasts; one is scored per second. */
 const PRIOR_FORECASTS = 20;
-/** Weight of the variance of all steps in that of one step, in forecasts. */
+/** Weight of all steps' variance in the variance of one step, in forecasts. */
 const PRIOR_OF_STEP = 80;
 /** One forecast per period is scored. */
 const PERIOD_SECONDS = 1;

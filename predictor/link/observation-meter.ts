@@ -101,7 +101,7 @@ export class ObservationMeter {
   received(request: object, atSeconds: number, bits: number): void {
     this._account(atSeconds);
     const metered = this._requests.get(request)!;
-    const from = metered.reportedSeconds ?? this._nowSeconds;
+    const { reportedSeconds: from = this._nowSeconds } = metered;
     const to = this._nowSeconds;
     metered.reportedSeconds = to;
     this._spread(bits, from, to);
@@ -119,7 +119,7 @@ export class ObservationMeter {
     const overlaps = pieces.map((piece) => overlapSeconds(piece, from, to));
     const overlap = overlaps.reduce((sum, one) => sum + one, 0);
     if (overlap > 0) for (const [i, piece] of pieces.entries()) piece.bits += (bits * overlaps[i]!) / overlap;
-    else if (pieces.length > 0) pieces.at(-1)!.bits += bits;
+    else if (pieces.length > 0) pieces.pop()!.bits += bits;
   }
 
   /**
@@ -155,7 +155,7 @@ export class ObservationMeter {
 
   private _extend(seconds: number): void {
     if (!(seconds > this._nowSeconds)) return;
-    const { kind, startSeconds } = this._open ?? {};
+    const { kind, startSeconds } = this._open || {};
     if (kind === 'throughput') {
       for (let n = Math.floor(startSeconds! * PIECES_PER_SECOND); n / PIECES_PER_SECOND <= seconds; n++) {
         if (n / PIECES_PER_SECOND > startSeconds!) this._cut(kind, n / PIECES_PER_SECOND);

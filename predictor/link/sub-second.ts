@@ -30,7 +30,7 @@ const FIRST_MEAN_SECONDS = 0.5;
 /** What belongs to a handover: from before it until after it; the mean before it is over this many seconds. */
 const HANDOVER = { beforeSeconds: 0.3, afterSeconds: 1.5, meanSeconds: 4 };
 const HANDOVER_SECONDS = HANDOVER.beforeSeconds + HANDOVER.afterSeconds;
-/** Least time of downloading in the mean before a handover, and about it. */
+/** Least mean time of downloading before a handover, and about it. */
 const LEAST_BEFORE_SECONDS = 0.5;
 const LEAST_SEEN_SECONDS = 0.4;
 /** Share of the capacity that a dip loses. Its duration follows from the seconds that are lost. */
@@ -59,11 +59,11 @@ export class SubSecond {
   private _products = FIRST_CORRELATION.value * FIRST_CORRELATION.weight;
   private _squares = FIRST_CORRELATION.weight;
   private _previousLog: number | undefined;
-  /** Of the mean: bits and seconds, fading. */
+  /** Bits and seconds of the mean, fading. */
   private _meanBits = 0;
   private _meanSeconds = 0;
   private _silentSeconds = 0;
-  /** Of the last seconds, for handovers. */
+  /** Pieces of the last seconds, for handovers. */
   private _pieces: RatePiece[] = [];
   private _lost = { logs: Math.log(FIRST_LOST.seconds) * FIRST_LOST.weight, epochs: FIRST_LOST.weight };
   private _control = { seconds: FIRST_CONTROL.seconds * FIRST_CONTROL.weight, epochs: FIRST_CONTROL.weight };

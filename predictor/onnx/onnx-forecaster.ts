@@ -19,7 +19,7 @@ export interface OnnxForecaster extends Forecaster {
   readonly status: 'unloaded' | 'loading' | 'ready' | 'failed' | 'closed';
   /** The model's card, once `ready`. */
   readonly card: ModelCard | undefined;
-  /** Of the present session; accepts better times and hints. */
+  /** The present session's handover clock; accepts better times and hints. */
   readonly handoverClock: HandoverClock | undefined;
   /** Loads the model; a second call does nothing. */
   load(): void;
@@ -148,12 +148,12 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
 
   private _fail(error: Error): void {
     this.status = 'failed';
-    this._fault = new Error(`${this._workerOptions.modelUrl}: ${error.message}`, { cause: error });
+    this._fault = Object.assign(new Error(`${this._workerOptions.modelUrl}: ${error.message}`), { cause: error });
     this._release();
   }
 
   private _release(): void {
-    this._worker?.terminate();
+    if (this._worker) this._worker.terminate();
     this._worker = undefined;
     this._ticksLeft = undefined;
     this._stopTicking();

@@ -10,7 +10,7 @@ export interface OnnxForecasterOptions extends ModelSessionOptions {
   modelUrl: string | URL;
   /**
    * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. Default:
-   * that of the package onnxruntime-web beside the package leo-abr.
+   * the package onnxruntime-web beside the package leo-abr.
    */
   runtimeUrl?: string | URL | undefined;
   /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. Default: beside the runtime. */
@@ -33,7 +33,7 @@ export function urlsOf({
   wasmUrl,
   workerUrl,
 }: OnnxForecasterOptions): ModelUrls & { workerUrl: string } {
-  const base = globalThis.document?.baseURI;
+  const base = typeof document === 'object' ? document.baseURI : undefined;
   const absolute = (url: string | URL) => {
     try {
       return new URL(url, base).href;

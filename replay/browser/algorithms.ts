@@ -10,10 +10,10 @@ interface BrowserAlgorithm {
   player: PlayerName;
   /** A controller of abr/ or a file; undefined: the player's own ABR. */
   controller?: string;
-  /** Of dash.js: whether its rules are active, by name. Default: its own settings. */
+  /** Whether dash.js's rules are active, by name. Default: dash.js's own settings. */
   rules?: Readonly<Record<string, boolean>>;
   forecaster?: ForecasterName;
-  /** Of live streams. Absent where the controller sets the rate if it can; otherwise dash.js's default does. */
+  /** Catch-up of live streams. If absent, the controller sets the rate, or else dash.js's default. */
   catchUp?: CatchUp;
 }
 

@@ -6,7 +6,7 @@ import type { SessionResult } from '../results.ts';
 
 export interface BenchNotes {
   tier: string;
-  /** Of the tiers `kernel` and `quic`. */
+  /** Only in the tiers `kernel` and `quic`. */
   kernel?: { congestionControl: string; impairment: { loss: number } };
   contexts: number;
   lateShare: number;
@@ -60,7 +60,7 @@ export function newPart(browser: { version: string; source: string }): BenchPart
   };
 }
 
-/** The notes of results; undefined for those of `simulate`. */
+/** The notes of results; undefined for results of `simulate`. */
 export function benchNotesOf(tool: { readonly [key: string]: unknown }): BenchNotes | undefined {
   return tool['bench'] as BenchNotes | undefined;
 }

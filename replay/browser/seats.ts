@@ -1,4 +1,4 @@
-/** The players of a line of the plan: one, or those of a household with their own joins. */
+/** The players of a line of the plan: a single player, or a household's with their own joins. */
 
 import { withSlowLink } from '../evaluation/figures/slow-link.ts';
 import { withTraceEnd } from '../evaluation/figures/trace-end.ts';

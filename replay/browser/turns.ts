@@ -3,7 +3,7 @@
 import { groupBy } from '../evaluation/group-by.ts';
 import type { PlannedSession } from '../evaluation/plan/plan.ts';
 
-/** Rotates the algorithms of each start by one more than those of the previous start. */
+/** Rotates the algorithms of each start by one more than at the previous start. */
 export function inTurns<T extends Pick<PlannedSession, 'trace' | 'startSeconds'>>(sessions: readonly T[]): T[] {
   const traces = [...new Set(sessions.map(({ trace }) => trace))];
   const starts = groupBy(sessions, ({ trace, startSeconds }) => `${traces.indexOf(trace)} ${startSeconds}`);

@@ -146,7 +146,7 @@ export const joinedEpochs: Converter = (file) => {
   return recordings;
 };
 
-/** The second modulo 15 of the deepest 0.1 s in the mean profile of a recording's epochs: its handovers' dips. */
+/** The second modulo 15 of the deepest 0.1 s in a recording's mean profile of epochs: its handovers' dips. */
 export function deepestPhaseSeconds({ samples }: Recording): number {
   const bins = EPOCH_SECONDS * 10;
   const sums = new Float64Array(bins);

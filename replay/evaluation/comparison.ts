@@ -15,7 +15,7 @@ const SEVERE_STALL_SECONDS = 10;
 /** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
 
-/** Of live sessions, the differences of these means are compared, too. */
+/** Means of live sessions whose differences are compared, too. */
 const LIVE = {
   qoeDiff: ({ live }: SessionResult) => live!.qoe,
   latencySecondsDiff: ({ live }: SessionResult) => live!.latencySecondsMean,
@@ -41,7 +41,7 @@ interface ComparisonFrame {
   unitOf(session: SessionResult): number;
   unitCount: number;
   resampledBy: ResampledBy;
-  /** Of a session on demand. */
+  /** First minute of a session on demand. */
   startOf(session: SessionResult): FirstMinute;
   /** QoE-linear of an undisturbed session at the top bitrate. */
   topQoe: number;

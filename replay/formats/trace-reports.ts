@@ -7,7 +7,7 @@ import { decimalOf } from './lines.ts';
 import { type TraceSource, tracesFromSamples } from './samples.ts';
 
 export const REPORTS_DATASET = 'reports';
-/** Viewers and days are in so many folds each; a recording group is a fold of both. */
+/** Number of folds of viewers, and of days. A recording group is a fold of both. */
 const FOLDS = 3;
 /** A pause of a player with a full buffer, which is bridged. */
 const LONGEST_PAUSE_SECONDS = 4;

@@ -41,7 +41,7 @@ function cellsOf(trace: Trace): Record<string, string> {
   };
 }
 
-/** Of the UTC epoch, or of the trace modulo 15 if its phase is unknown; of short or constant traces none. */
+/** Second of the UTC epoch, or of the trace modulo 15 if its phase is unknown. Short or constant traces have none. */
 function boundaryCell(mbps: Float64Array, phase: number | undefined): string {
   const { second, changeRatio } = boundaryEffect(mbps, phase ?? 0);
   if (mbps.length < LEAST_SECONDS_FOR_BOUNDARY || !Number.isFinite(changeRatio)) return '-';

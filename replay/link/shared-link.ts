@@ -82,7 +82,7 @@ export class SharedLink {
   private receivedBits = 0;
   private readonly senders = new Set<Sender>();
 
-  /** Of a player, or of a download, whose second 0 is `offsetSeconds` here. */
+  /** The link as a player, or a download, sees it: its second 0 is `offsetSeconds` here. */
   access(offsetSeconds = 0): Sender {
     return new Sender(this, offsetSeconds);
   }

@@ -164,7 +164,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 // mfhd 16, tfhd 16, tfdt 20, trun 20 + 12 per sample; traf and moof 8 each.
 const moofBytes = (sampleCount: number): number => 88 + 12 * sampleCount;
 
-/** Of a fragment without padding. */
+/** Bytes of a fragment without padding. */
 const naturalBytes = ({ samples }: Pictures): number =>
   moofBytes(samples.length) + 8 + sum(samples.map(({ bytes }) => bytes.length));
 

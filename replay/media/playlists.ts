@@ -19,7 +19,7 @@ const TARGET_DURATIONS = 3;
 
 export const playlistPath = ({ id }: { id: string }): string => `${id}.m3u8`;
 
-/** The variants, each with its peak and its mean bitrate, those of the audio included. */
+/** The variants, each with its peak and its mean bitrate, the audio included. */
 export function multivariantPlaylist({ video, audio, segmentCount, segmentSeconds }: Stream): string {
   const rates = (track: StreamTrack) => {
     const bits = Array.from({ length: segmentCount }, (_, i) => track.segment(i).bytes * 8);

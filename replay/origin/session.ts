@@ -40,8 +40,8 @@ export interface SessionSpec {
   delivery?: Delivery;
   /** Called at the link's second 0, before the response to the request that starts it. */
   onStart?: () => void;
-  media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
-  /** Other files in the place of the scenario's media. */
+  media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding' | 'clips'>;
+  /** Other files instead of the scenario's media. */
   presentation?: Presentation;
 }
 
@@ -151,7 +151,7 @@ export class ReplaySession {
     return this.active > 0;
   }
 
-  /** Of the link, by all on it until a request last ended: delivered bits / the link's bits. */
+  /** Delivered bits / the link's bits, by all on the link until a request last ended. */
   get linkUtilisation(): number {
     return this.link.utilisation;
   }

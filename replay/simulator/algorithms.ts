@@ -20,7 +20,7 @@ export interface SessionTask
   extends Required<Pick<SimulationOptions, 'trace' | 'startSeconds' | 'segmentCount' | 'seed' | 'timings'>>,
     Pick<SimulationOptions, 'access'> {
   scenario: ResolvedScenario;
-  /** Of the built-in forecaster. Default: the shipped one. */
+  /** The built-in forecaster's model. Default: the shipped model. */
   model?: Model | undefined;
   onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
 }
@@ -50,7 +50,7 @@ const PAGE_BITS = 8e6;
 /** A page that takes longer is observed from here on. */
 const LONGEST_LOAD_SECONDS = 30;
 
-/** 1 MB over the same link, complete at the session's start. Before a trace's begin the link is that of its end. */
+/** 1 MB over the same link, complete at the session's start. Before a trace's begin the link is as at its end. */
 function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
   const link = linkOf(trace, scenario);
   const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + trace.durationSeconds : startSeconds;

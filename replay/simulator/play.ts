@@ -1,4 +1,4 @@
-/** Plays sessions, those of a household together on one link: always what happens first. */
+/** Plays sessions, a household's together on one link: always what happens first. */
 
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import { SharedLink } from '../link/shared-link.ts';

@@ -6,7 +6,7 @@ import { Forecasting } from '../../session/forecasting/forecasting.ts';
 import type { Host } from '../../session/host.ts';
 import type { ResolvedOptions } from '../../session/page/options.ts';
 
-/** Uncertainty of the player's UTC: that of a device's clock. */
+/** Uncertainty of the player's UTC, as of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
 
 interface Given {

@@ -38,7 +38,7 @@ export interface SimulationOptions {
   pageLoad?: Host['pageLoad'] | undefined;
   /** Downloads in the controller's state. Default: a page's. */
   downloadsKept?: number | undefined;
-  /** Of a live stream in chunks. Default: the controller's pace, else dash.js's own. */
+  /** Catch-up of a live stream in chunks. Default: the controller's pace, else dash.js's own. */
   catchUp?: CatchUp | undefined;
   /** On demand the session ends with `endedBy: cutoff` after this much waiting. Default `CUTOFF_SECONDS`. */
   cutoffSeconds?: number;

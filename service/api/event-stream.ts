@@ -7,7 +7,7 @@ export interface Subscriber {
   /** Event types to send; undefined: all. */
   types: ReadonlySet<string> | undefined;
   response: ServerResponse;
-  /** Its `close` ends the stream: a response queued behind another one has no such event. */
+  /** Its `close` ends the stream: a response queued behind another has no `close` event. */
   socket: Socket;
 }
 

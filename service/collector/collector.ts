@@ -12,7 +12,7 @@ import { NO_LOG } from '../log.ts';
 import { type AppendFiles, appendWhole, openFolder } from '../recording/whole-lines.ts';
 import type { ServiceOptions } from '../start-service.ts';
 
-/** As those of the service. The log has refusals, without the addresses of clients. */
+/** As in the service. The log has refusals, without the addresses of clients. */
 export interface CollectorOptions
   extends Pick<ServiceOptions, 'host' | 'port' | 'allowedHosts' | 'allowedOrigins' | 'token' | 'trustedProxies'>,
     Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {

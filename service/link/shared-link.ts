@@ -11,7 +11,7 @@ export type ObservationVerdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than the longest hold-back and the window of shares. */
 const BINS = 200;
-/** Longest hold-back of a bin; observations of earlier bins are `late`. Those of later emitted bins count for shares. */
+/** Longest hold-back of a bin; observations of earlier bins are `late`. Observations of later emitted bins count for shares. */
 const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;

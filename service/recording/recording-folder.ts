@@ -46,7 +46,7 @@ export class RecordingFolder {
     return join(this.options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
-  /** Deletes the oldest recordings until `most` bytes are left, without those of `open` stems, which are kept. */
+  /** Deletes the oldest recordings until `most` bytes are left. Files of `open` stems are kept and not counted. */
   async deleteBeyond(most: number, open: readonly string[]): Promise<void> {
     const all = (await this.#list()).filter(({ stem }) => !open.includes(stem));
     let bytes = all.reduce((sum, one) => sum + one.bytes, 0);

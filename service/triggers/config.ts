@@ -5,7 +5,7 @@ import { Value } from 'typebox/value';
 import { InputError } from '../../abr/errors.ts';
 import { located } from '../api/refusals.ts';
 
-/** Of a second of the dish, and whether a handover was due; `obstructed` and `handover` are 0 or 1. */
+/** Metrics of a second of the dish, and whether a handover was due; `obstructed` and `handover` are 0 or 1. */
 const METRICS = ['latencyMs', 'dropRate', 'downlinkUsageBps', 'uplinkUsageBps', 'obstructed', 'handover'] as const;
 export type Metric = (typeof METRICS)[number];
 

@@ -92,7 +92,7 @@ export class Downloads {
   /** More of the body has arrived. */
   received(request: object, arrived: Arrived): void {
     const download = this._downloads.get(request);
-    const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
+    const isNews = arrived.addedBits! > 0 || arrived.totalBits! > 0 || arrived.chunks! > 0;
     if (download === undefined || !isNews) return;
     const { clock, ticker } = this._parts;
     const atSeconds = clock.nowSeconds();

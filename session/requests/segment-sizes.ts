@@ -138,7 +138,7 @@ export class SegmentSizes {
       this._upcomingOf = question;
       this._upcoming = Array.from({ length: count }, (_, k) => {
         const at = index + k;
-        const segmentSeconds = indexedSeconds?.(at) ?? playback.segmentSeconds;
+        const segmentSeconds = (indexedSeconds && indexedSeconds(at)) || playback.segmentSeconds;
         return ladder.map((representation) => {
           const bits = indexedBits(representation.id, at);
           return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits, isLive });

@@ -121,7 +121,7 @@ class MutableRecord {
 
   /** Bits of video requested, without failed downloads. */
   get requestedBits(): number {
-    return this.endedBits + (this.active?.sizeBits ?? 0);
+    return this.endedBits + (this.active ? this.active.sizeBits : 0);
   }
 
   /** A copy of the video download in flight, for a controller. */

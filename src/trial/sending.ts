@@ -18,7 +18,7 @@ export class Outbox {
     private readonly _keeps: boolean,
   ) {
     if (!_keeps) return;
-    const isDue = (one: Kept) => one.url === _url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
+    const isDue = (one: Kept) => one.url === _url && Date.now() - (one.hiddenAtMs || 0) >= HIDDEN_MS;
     const all = kept();
     store(all.filter((one) => !isDue(one)));
     for (const { report } of all.filter(isDue)) void post(_url, report);
@@ -46,7 +46,7 @@ export class Outbox {
 /** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */
 async function post(url: string, report: SessionReport): Promise<boolean> {
   const body = JSON.stringify(report);
-  if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) ?? false;
+  if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) || false;
   try {
     // Text needs no preflight.
     const headers = { 'content-type': 'text/plain' };

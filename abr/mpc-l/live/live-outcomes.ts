@@ -34,7 +34,7 @@ export function liveStallSeconds({ risk, tuning }: ResolvedMpcLOptions): number 
   return risk * tuning.liveStallSeconds;
 }
 
-/** `bits` are those of the first chunk that has not arrived. */
+/** `bits` are the bits of the first chunk that has not arrived. */
 export interface LiveRequest extends PlannedRequest {
   chunk: number;
   /** Chunks of the segment in the buffer; playback does not wait for them. */
@@ -46,7 +46,7 @@ interface PlayedFuture {
   score: number;
   /** Cost of all stalls, and of the delay of the plan's last chunk. */
   cost: number;
-  /** Of the request's own segment. */
+  /** Stall of the request's own segment. */
   stallSeconds: number;
 }
 
@@ -77,10 +77,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
 
   /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
-    const buffered = instead?.buffered ?? 0;
+    const buffered = instead?.buffered || 0;
     const bits = this._chunkBits(0, representation);
-    const setupSeconds = this._state.setupSeconds?.[representation] ?? 0;
-    const latencySeconds = this._latencySeconds + Math.max(0, setupSeconds - Math.max(0, this._firstExistsSeconds));
+    const { setupSeconds = [] } = this._state;
+    const latencySeconds =
+      this._latencySeconds + Math.max(0, (setupSeconds[representation] || 0) - Math.max(0, this._firstExistsSeconds));
     return { representation, chunk: 0, bits, latencySeconds, buffered };
   }
 
@@ -213,7 +214,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     return mu * (stallSeconds + lateSeconds) + (stall + weights.mu * liveStallSeconds(this._options)) * stalls;
   }
 
-  /** The highest bitrate that the link carried of late in this future, less what is late. */
+  /** The highest bitrate that the link recently carried in this future, less what is late. */
   private _laterRepresentation(future: number, k: number, freeSeconds: number, existsSeconds: number): number {
     const { segmentSeconds } = this._state;
     const from = Math.max(0, freeSeconds - segmentSeconds);
@@ -228,7 +229,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   }
 
   private _sizes(k: number): readonly number[] {
-    this._sizesBits[k] ??= sizesAt(this._state, k);
+    this._sizesBits[k] ||= sizesAt(this._state, k);
     return this._sizesBits[k];
   }
 

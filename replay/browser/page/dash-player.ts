@@ -84,23 +84,23 @@ interface DashSegmentRequest {
   index: number;
   /** Not a number while low-latency media is loaded. */
   bytesLoaded: number;
-  /** When the request may leave, as of Date.now(): BolaRule waits with a buffer above its limit. */
+  /** When the request may leave, by Date.now(): BolaRule waits with a buffer above its limit. */
   delayLoadingTime?: number;
   representation: { id: string } | null;
 }
 
 interface DashRequestEvent {
   request: DashSegmentRequest;
-  /** Of low-latency media: the chunks since the last event. */
+  /** Low-latency media has only the chunks since the last event here. */
   response?: ArrayBuffer;
   error?: unknown;
-  /** Of a change of quality: which media, and the rule's reason. */
+  /** The media of a change of quality, and the rule's reason. */
   mediaType: string;
   reason: unknown;
 }
 
 function record(player: MediaPlayerClass, requests: PlayerContext['requests']): void {
-  /** Of the last change of quality; undefined after the next request. */
+  /** Reason for the last change of quality; undefined after the next request. */
   let reason: string | undefined;
   listen(player, 'qualityChangeRequested', (event) => {
     if (event.mediaType === 'video') reason = reasonText(event.reason);

@@ -86,7 +86,7 @@ export class RequestRecorder {
     if (bytes !== undefined) note.receivedBits = bytes * 8;
   }
 
-  /** Of `video-<n>`. */
+  /** Bitrate of `video-<n>`. */
   protected bitrateOf(representationId: string): number {
     return this.ladderBps[Number(representationId.replace('video-', ''))]!;
   }

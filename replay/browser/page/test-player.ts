@@ -41,7 +41,7 @@ export function playElement({ video, onFault, onNotAllowed }: PlayerContext): vo
 export const REQUEST_TIMEOUT_MS = 15 * 60_000;
 export const BUFFER_BEHIND_SECONDS = 4;
 
-/** Of hls.js and Shaka Player; the scenario's buffer, as dash.js counts it, holds the next segment too. */
+/** Buffer goal of hls.js and Shaka Player. The scenario's buffer, as dash.js counts it, holds the next segment too. */
 export function bufferGoalSeconds({ bufferCapSeconds, segmentSeconds }: SessionConfig['scenario']): number {
   return bufferCapSeconds - segmentSeconds;
 }

@@ -19,7 +19,7 @@ export class TraceClock implements TimeSource {
     private readonly sessionSeconds: () => number,
   ) {}
 
-  /** Requests the time while the origin's clock stands still. */
+  /** Requests the time while the origin's clock does not run. */
   async synchronise(): Promise<void> {
     this.zeroUtcMs = await this.fetchUtcMs();
   }

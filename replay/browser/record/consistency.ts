@@ -13,7 +13,7 @@ interface Options {
   /** False for the player's own ABR. */
   hasDecisions: boolean;
   live?: LiveStream | undefined;
-  /** Of all segments; default: any. */
+  /** Protocol of all segments; default: any. */
   protocol?: string;
 }
 

@@ -87,7 +87,7 @@ export interface BrowserSessionRecord {
   /** An oracle's trace time minus session time. */
   oracleOffsetSeconds?: number;
   userAgent: string;
-  /** Of dash.js, or of the player that the algorithm names. */
+  /** Version of dash.js, or of the player that the algorithm names. */
   playerVersion: string;
 }
 
@@ -112,7 +112,7 @@ export interface PlayedRecord {
   timings: DownloadTiming[];
   inconsistencies: string[];
   originLog: readonly RequestLogEntry[];
-  /** Of an emulated link, from its second 0 to the end of the session, or of the household's last. */
+  /** Emulated link's use, from its second 0 to the end of the session, or of the household's last session. */
   linkStatistics?: LinkStatistics;
 }
 

@@ -12,7 +12,7 @@ const SESSIONS_END = '],';
  * Results, with unchanged values, from the text or the lines of a file. In the layout of `resultsJson` each line is parsed
  * by itself, so that a file may be longer than a string. `allowPartial`: partial results may end after any session, as a
  * killed command leaves them; the line that it was writing is left out, and there is no summary.
- * @throws {InputError} with file and line for invalid JSON (as of a truncated file), with file and field for other
+ * @throws {InputError} with file and line for invalid JSON (such as a truncated file), with file and field for other
  * violations of the schema.
  */
 export function parseResults(

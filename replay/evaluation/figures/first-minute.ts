@@ -41,7 +41,7 @@ export function firstMinute(
 
 /**
  * QoE with a weight for each stretch of media: a segment's quality counts by the weight of its stretch, its switch and its
- * stall by that of the moment at which it begins. Segments that never arrived count as media of quality 0.
+ * stall by the weight at their begin. Segments that never arrived count as media of quality 0.
  */
 function weightedQoe(
   { segments, startupSeconds, endedBy }: PlayedSegments,

@@ -1,4 +1,4 @@
-/** Finds the sessions whose link is, in the mean, slower than the lowest bitrate: no algorithm can play them well. */
+/** Finds the sessions whose link has a mean rate below the lowest bitrate: no algorithm can play them well. */
 
 import { PiecewisePath } from '../../../abr/index.ts';
 import { remembered } from '../../remembered.ts';

@@ -96,7 +96,7 @@ export function sessionKey(session: SessionKeys): string {
   return JSON.stringify([...lineOf(session, household?.name), ...(household ? [household.player] : [])]);
 }
 
-/** `sessionKey` without the algorithm: sessions of a place are paired, in a household those of the same player. */
+/** `sessionKey` without the algorithm: sessions of a place are paired, in a household by player. */
 export function placeKey({ dataset, trace, startSeconds, household }: SessionPlace): string {
   const seat = household === undefined ? [] : [household.name, household.player];
   return JSON.stringify([dataset, trace, startSeconds, ...seat]);

@@ -20,7 +20,7 @@ export const SLACK_SECONDS = 40;
 /** A trace that is too short for a whole session keeps this many segments unplayed, for startup and stalls. */
 const SPARE_SEGMENTS = 2;
 
-/** Of media: QoE is per second of media, so a shorter session says hardly more than its startup. */
+/** Least seconds of media: QoE is per second of media, so a shorter session says hardly more than its startup. */
 const LEAST_MEDIA_SECONDS = 40;
 
 /** Tolerance for durations, which are sums of decimal steps. */

@@ -13,7 +13,7 @@ export interface PairedSample {
 
 export interface Pairing<T, Name extends string> {
   keyOf(one: T): string;
-  /** Of a pair; see `differences`. */
+  /** Values of a pair; see `differences`. */
   valuesOf(one: T, other: T): Record<Name, number>;
   /** `unitsByDataset` of all sessions. */
   ways: ReadonlyMap<string, DatasetUnits>;

@@ -68,7 +68,7 @@ export class LivePlayback {
     this.appends.push(...appends);
   }
 
-  /** Media that was to be in the buffer later than this does not arrive. */
+  /** Media that should be in the buffer later than this does not arrive. */
   dropAppendsAfter(seconds: number): void {
     this.appends = this.appends.filter((append) => atSeconds(append) <= seconds);
   }

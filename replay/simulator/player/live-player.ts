@@ -21,7 +21,7 @@ export const LIVE_PAGE = {
   /** How late a segment is requested that did not exist before: with chunks, and as a whole. */
   lowLatencyLateSeconds: 0.002,
   lateSeconds: 0.01,
-  /** A page sees a body in such parts: as the origin sends its chunks, or by progress events. */
+  /** Parts in which a page sees a body: as the origin sends its chunks, or by progress events. */
   readChunksSeconds: 0.004,
   readWholeSeconds: 0.05,
 };

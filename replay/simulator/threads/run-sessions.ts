@@ -64,7 +64,7 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
   return results.flatMap((result) => result ?? []);
 }
 
-/** Returns a function that plays one line of a plan, a session or those of a household; it caches algorithms and models. */
+/** Returns a function that plays one line of a plan, a session or a household; it caches algorithms and models. */
 export function sessionPlayer({
   scenario,
   timings = false,

@@ -1,0 +1,75 @@
+/** How two algorithms differ from many starts of a link, and which start is typical: the demo's scenes. Browser-safe. */
+
+import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
+import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
+import { resolveScenario } from '../scenario-file.ts';
+import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import { qualitiesOf } from '../segment-qualities.ts';
+import type { Trace } from '../trace.ts';
+import { simulatedAlgorithm } from './algorithms.ts';
+import { simulateSession } from './play.ts';
+
+/** For the script behind `npm run moments`. */
+export { SCENARIOS, synthesizeShippedTraces };
+
+const SECONDS = 60;
+const EVERY_SECONDS = 15;
+const OWN = 'mpc-l';
+
+export interface PlayedStart {
+  stallCount: number;
+  stallSeconds: number;
+  /** Mean quality of the segments, 0 to 100, and perceived QoE. */
+  quality: number;
+  perceived: number;
+}
+
+export interface StartPair {
+  startSeconds: number;
+  rival: PlayedStart;
+  own: PlayedStart;
+}
+
+/** How much better MPC-L does, by name: in seconds of stalls, or in perceived QoE. */
+export const MEASURES = {
+  stalls: ({ rival, own }: StartPair) => rival.stallSeconds - own.stallSeconds,
+  perceived: ({ rival, own }: StartPair) => own.perceived - rival.perceived,
+};
+export type Measure = keyof typeof MEASURES;
+
+/** The first minute with a rival and with MPC-L, from each 15th second of a link. */
+export function playStarts(trace: Trace, scenario: Scenario, rival: string): StartPair[] {
+  const { live, segmentSeconds } = scenario;
+  const segmentCount = Math.ceil((SECONDS + (live?.timeShiftSeconds ?? 0)) / segmentSeconds);
+  const resolved = resolveScenario(scenario);
+  // An encoder that stops ends a live session; on demand the list of sizes stays.
+  const task = {
+    trace,
+    scenario: live ? { ...resolved, segmentCount } : resolved,
+    segmentCount,
+    seed: 1,
+    timings: false,
+  };
+  const play = (algorithm: string, startSeconds: number): PlayedStart => {
+    const session = simulateSession(simulatedAlgorithm(algorithm)({ ...task, startSeconds }));
+    const { segments, stallCount, stallSeconds, startupSeconds } = session;
+    const qualities = qualitiesOf(segments, resolved);
+    const quality = qualities.reduce((sum, one) => sum + one, 0) / qualities.length;
+    const perceived = perceivedQoe({ qualities, segmentSeconds, startupSeconds, stallSeconds, stallCount });
+    return { stallCount, stallSeconds, quality, perceived };
+  };
+  const count = Math.floor((trace.durationSeconds - SECONDS) / EVERY_SECONDS) + 1;
+  return Array.from({ length: count }, (_, i) => i * EVERY_SECONDS).map((startSeconds) => {
+    return { startSeconds, rival: play(rival, startSeconds), own: play(OWN, startSeconds) };
+  });
+}
+
+/** By how much MPC-L does better, the least first. */
+export function inOrder(pairs: readonly StartPair[], measure: Measure): StartPair[] {
+  return [...pairs].sort((a, b) => MEASURES[measure](a) - MEASURES[measure](b));
+}
+
+/** The start at which MPC-L does better by the median; the lower one of two. */
+export function typicalStart(pairs: readonly StartPair[], measure: Measure): StartPair {
+  return inOrder(pairs, measure)[Math.floor((pairs.length - 1) / 2)]!;
+}
