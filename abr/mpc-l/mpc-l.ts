@@ -105,7 +105,7 @@ export class MpcL implements Controller {
     if (state.isPaused || this._mustKeepSeconds(state, inFlight) > 0) return 'keep';
     const isSilent = inFlight.firstByteAtSeconds === undefined && !state.live;
     if (isSilent && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
-      return { representation: 0, controller: this.name, reason: `no answer in ${HUNG_SECONDS} s: lowest` };
+      return { representation: 0, controller: this.name, reason: 'no answer: lowest' };
     }
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     const usable = usableForecast(forecast);

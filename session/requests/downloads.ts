@@ -50,8 +50,7 @@ export class Downloads {
     const atSeconds = clock.nowSeconds();
     if (live && segment) sizes.requestedLive();
     const waits = live && session.record.live.requested(live, segment !== undefined, atSeconds);
-    const { last, origin } = session.record;
-    const expectedSeconds = live ? 0 : origin.expectedSeconds(segment, last);
+    const expectedSeconds = live ? 0 : session.record.origin.expectedSeconds(segment?.representation.id);
     const link = new LinkWatch(atSeconds, {
       meter: isOpaque ? undefined : forecasting?.meter,
       expectedSeconds,
@@ -62,8 +61,7 @@ export class Downloads {
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
     if (download instanceof VideoDownload) {
-      download.isSwitch = last?.representation.id !== segment!.representation.id;
-      if (expectedSeconds < Number.POSITIVE_INFINITY) download.dueSeconds = atSeconds + expectedSeconds;
+      download.dueSeconds = atSeconds + (expectedSeconds < Number.POSITIVE_INFINITY ? expectedSeconds : 0);
       if (isOpaque) download.keep(Number.POSITIVE_INFINITY);
     }
     this._downloads.set(request, download);

@@ -12,21 +12,24 @@ function waitsAfter(
 ) {
   const origin = new OriginWaits();
   let now = 0;
-  let last: number | undefined;
   const setUps = rows.map(([index, representation, seconds, outcome = 'whole']) => {
     const requestedAtSeconds = now;
     const isAnswered = seconds !== undefined && outcome === 'whole';
     now += (seconds ?? 0) + (outcome === 'whole' ? 0.5 : 0);
     const firstByteAtSeconds = isAnswered ? requestedAtSeconds + seconds : undefined;
     const download = {
-      ...{ segment: port.segment(index, representation), receivedBits: isAnswered ? 4e6 : 0, dueSeconds: 0 },
-      ...{ requestedAtSeconds, firstByteAtSeconds, isSwitch: representation !== last },
+      ...{
+        segment: port.segment(index, representation),
+        receivedBits: isAnswered ? 4e6 : 0,
+        dueSeconds: requestedAtSeconds,
+        segmentIndex: index,
+      },
+      ...{ requestedAtSeconds, firstByteAtSeconds },
     };
-    last = representation;
     return origin.ended(download, outcome, now, 8e6);
   });
-  const of = (representation: number) => origin.expectedSeconds(port.segment(9, representation), port.segment(8, last));
-  const applied = (atSeconds = now) => origin.applied(SITUATION, port.segment(8, last), atSeconds);
+  const of = (representation: number) => origin.expectedSeconds(SITUATION.ladder[representation]!.id);
+  const applied = (atSeconds = now) => origin.applied(SITUATION, atSeconds);
   return { setUps, expected: [of(0), of(1), of(2)], applied };
 }
 

@@ -16,14 +16,15 @@ const LEFT_OUT_SECONDS = 60;
 /** A download of video. */
 interface EndedVideo extends Pick<SegmentDownload, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'receivedBits'> {
   segment: SegmentRequest;
-  isSwitch: boolean;
+  segmentIndex: number;
   dueSeconds: number;
 }
 
 /** A download that was not whole. */
-interface Broken extends Pick<EndedVideo, 'segment'> {
+interface Broken {
+  id: string;
+  segmentIndex: number;
   isUnanswered: boolean;
-  isFailed: boolean;
 }
 
 export class OriginWaits {
@@ -35,11 +36,13 @@ export class OriginWaits {
   private readonly _leftOut = new Map<string, number>();
   /** The latest video download, if it was not whole. */
   private _broken: Broken | undefined;
+  /** The representation of the latest video download. */
+  private _lastId: string | undefined;
 
-  /** Seconds to the first byte of a request that follows the segment `last`; before the first one `Infinity`. */
-  expectedSeconds(segment: SegmentRequest | undefined, last: SegmentRequest | undefined): number {
+  /** Seconds to the first byte of a request, of video for this representation; before the first one `Infinity`. */
+  expectedSeconds(id?: string): number {
     if (this._latest.length === 0) return Number.POSITIVE_INFINITY;
-    return this._usualSeconds + (segment ? this._setUpSeconds(segment.representation.id, last) : 0);
+    return this._usualSeconds + this._setUpSeconds(id);
   }
 
   /**
@@ -47,18 +50,21 @@ export class OriginWaits {
    * `knownBps`: throughput of the downloads before.
    */
   ended(download: EndedVideo, outcome: Outcome, nowSeconds: number, knownBps: number): number {
-    const { segment, requestedAtSeconds, firstByteAtSeconds, dueSeconds, receivedBits, isSwitch } = download;
+    const { segment, segmentIndex, requestedAtSeconds, firstByteAtSeconds, dueSeconds, receivedBits } = download;
     const { id } = segment.representation;
     const broken = this._broken;
-    const isFailed = outcome === 'failed';
+    const isSwitch = id !== this._lastId;
+    this._lastId = id;
     const seconds = (firstByteAtSeconds ?? nowSeconds) - requestedAtSeconds;
-    const isUnanswered = receivedBits === 0 && (isFailed || seconds > SLOW_SECONDS);
-    this._broken = outcome === 'whole' ? undefined : { segment, isUnanswered, isFailed };
+    const isUnanswered = receivedBits === 0 && (outcome === 'failed' || seconds > SLOW_SECONDS);
+    this._broken = outcome === 'whole' ? undefined : { id, segmentIndex, isUnanswered };
     if (firstByteAtSeconds === undefined) return 0;
-    const isOnTime = firstByteAtSeconds < Math.max(requestedAtSeconds, dueSeconds) + SILENCE_SECONDS;
-    const isSame = broken?.segment.index === segment.index && broken.segment.period.id === segment.period.id;
+    const isOnTime = firstByteAtSeconds < dueSeconds + SILENCE_SECONDS;
     // Another representation of the segment came in time: the link is well.
-    if (isSame && broken?.isUnanswered && (broken.isFailed || isOnTime)) this._leaveOut(broken, id, nowSeconds);
+    if (isSwitch && broken?.isUnanswered && broken.segmentIndex === segmentIndex && isOnTime) {
+      const untilSeconds = this._leftOut.has(broken.id) ? Number.POSITIVE_INFINITY : nowSeconds + LEFT_OUT_SECONDS;
+      this._leftOut.set(broken.id, untilSeconds);
+    }
     if (outcome !== 'whole') return 0;
     const usualSeconds = this._usualSeconds;
     this._latest = [seconds, ...this._latest].slice(0, 2);
@@ -70,18 +76,12 @@ export class OriginWaits {
     return isSlow ? Math.max(0, seconds - usualSeconds) : 0;
   }
 
-  private _leaveOut({ segment }: Broken, answeredId: string, nowSeconds: number): void {
-    const { id } = segment.representation;
-    if (id === answeredId) return;
-    this._leftOut.set(id, this._leftOut.has(id) ? Number.POSITIVE_INFINITY : nowSeconds + LEFT_OUT_SECONDS);
-  }
-
   /** The situation without the representations that are left out, and with the set-up time of a switch to each other one. */
-  applied(situation: Situation, last: SegmentRequest | undefined, nowSeconds: number): Situation {
+  applied(situation: Situation, nowSeconds: number): Situation {
     const { ladder: all, playback } = situation;
     const isLeft = ({ id }: { id: string }) => (this._leftOut.get(id) ?? 0) > nowSeconds;
     const ladder = all.every(isLeft) ? all : all.filter((one) => !isLeft(one));
-    const setUps = ladder.map(({ id }) => this._setUpSeconds(id, last));
+    const setUps = ladder.map(({ id }) => this._setUpSeconds(id));
     if (ladder.length === all.length && !setUps.some((seconds) => seconds > 0)) return situation;
     const setupSeconds = ladder.map((one, i) => (playback.setupSeconds?.[all.indexOf(one)] ?? 0) + setUps[i]!);
     return { ...situation, ladder, playback: { ...playback, setupSeconds } };
@@ -95,8 +95,8 @@ export class OriginWaits {
   }
 
   /** Where a representation was not played yet, it is the shortest of the others. */
-  private _setUpSeconds(id: string, last: SegmentRequest | undefined): number {
-    if (id === last?.representation.id || this._afterSwitch.size === 0) return 0;
+  private _setUpSeconds(id: string | undefined): number {
+    if (!id || id === this._lastId || this._afterSwitch.size === 0) return 0;
     const seconds = this._afterSwitch.get(id) ?? Math.min(...this._afterSwitch.values());
     return Math.max(0, seconds - this._usualSeconds);
   }

@@ -27,9 +27,7 @@ export class VideoDownload extends SegmentDownload {
   /** Until then, on the session's clock, it is not reconsidered; undefined before the first time. */
   private _keptUntilSeconds: number | undefined;
 
-  /** The segment before was of another representation, or there is none. */
-  isSwitch = false;
-  /** When its first byte is expected, if the origin is slow. Until then, it is not reconsidered. */
+  /** When it was sent, or its first byte is expected if the origin is slow. Until then, it is not reconsidered. */
   dueSeconds = 0;
 
   constructor(
