@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
-import { ENGINES, whatIsMissing } from './e2e/engines/index.ts';
+import { ENGINES, isOld, whatIsMissing } from './e2e/engines/index.ts';
 import type { WorkerFixtures } from './e2e/playback/playback-test.ts';
 import { findBrowser } from './replay/browser/find-browser.ts';
 
@@ -28,6 +28,7 @@ const engines = ENGINES.flatMap((engine) => {
         name: `engine-${engine}`,
         grep: /@core/,
         ...(engine === 'webkit' && { grepInvert: /@catch-up/ }),
+        ...(isOld(engine) && { grepInvert: /@modern/, testMatch: 'playback/*.spec.ts' }),
         // They start and decode more slowly.
         timeout: 120_000,
         use: { engine },

@@ -75,10 +75,13 @@ const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]
 const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plugins: Plugin[]]): UserConfig => ({
   publicDir: false,
   plugins: [minifyAgain, leaveUrls, ...plugins],
+  // Chromium has it from 71.
+  define: { globalThis: 'self' },
   build: {
     outDir: 'dist',
     emptyOutDir: false,
-    target: 'es2022',
+    // The browsers of televisions (docs/plugin.md#engines); `lib` in tsconfig.json of these folders has its built-ins.
+    target: 'es2018',
     sourcemap: true,
     lib: {
       entry,

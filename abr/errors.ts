@@ -24,7 +24,7 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
   if (value === null) return 'null';
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object') return String((value as Partial<Error>).message ?? 'an object');
+  if (typeof value === 'object') return String((value as Partial<Error>).message || 'an object');
   return String(value);
 }
 

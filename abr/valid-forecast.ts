@@ -93,7 +93,7 @@ const QUANTILE_RULES: Rules = {
 const PATH_RULES: Rules = {
   ...COMMON_RULES,
   path(value, field) {
-    const { cumulativeBits, downloadSeconds } = (value ?? {}) as Partial<CapacityPath>;
+    const { cumulativeBits, downloadSeconds } = (value || {}) as Partial<CapacityPath>;
     const isPath = typeof cumulativeBits === 'function' && typeof downloadSeconds === 'function';
     check(isPath, field, 'a capacity path', value);
     const [soon, later] = PROBED_SECONDS.map((at) => (value as CapacityPath).cumulativeBits(at));

@@ -13,6 +13,7 @@ import { run } from '../cli/shared/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
+import { validConfig } from '../src/trial/config.ts';
 import { VERSION } from '../src/trial/reports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -277,6 +278,12 @@ test('the guide of trials names each field of a report, and no other', () => {
   const guide = readFileSync(join(ROOT, 'docs/trials.md'), 'utf8');
   const rows = [...guide.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/\w+(?=`)/g)!);
   expect(rows.sort()).toEqual(Object.keys(SESSION_REPORT_FIELDS).sort());
+});
+
+test("the example of a trial's configuration is valid", () => {
+  const example = JSON.parse(readFileSync(join(ROOT, 'examples/plain/trial.json'), 'utf8'));
+  expect(validConfig(example)).toEqual(example);
+  expect(example).toMatchObject({ enabled: true, shares: { player: 0.99, 'mpc-l': 0.01 } });
 });
 
 test('reports have the version of the package', () => {

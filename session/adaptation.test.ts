@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { adapted } from './fake-port.fixture.ts';
+import { expect, jest, test } from '@jest/globals';
+import { adapted, livePort } from './fake-port.fixture.ts';
 import { Scripted, Steady, useManualClock } from './scripted.fixture.ts';
 
 useManualClock();
@@ -60,4 +60,42 @@ test("an error in a handler is one fault with the player's name, and no handler 
   stop();
   expect(guard(() => 3)).toBeUndefined();
   expect(events.faults).toMatchObject([{ code: 'player-failed', message: 'the player is not as expected: broken' }]);
+});
+
+test('the sizes of a live stream are read again while it plays, and the plan has them', async () => {
+  const controller = new Scripted();
+  const port = livePort();
+  port.now!.bufferedUntilSeconds = 100;
+  const media = { startSeconds: 0, segmentSeconds: 4, nowSeconds: 100, firstChunkSeconds: 0.5 };
+  const files = [[1e6, 1e6], [1e6, 1e6, 2e6, 3e6], undefined];
+  const fetched = jest.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    const list = files.shift();
+    const json = async () => ({ firstIndex: 1, representations: { v0: list } });
+    return { ok: list !== undefined, status: 500, json } as Response;
+  });
+  const core = adapted({ controller, sizes: 'https://media.example/sizes.json' }, port);
+  const nextBits = async () => {
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+    core.session.forgetChoice();
+    core.decisions.decide();
+    return controller.states
+      .at(-1)!
+      .upcomingSizesBits.slice(0, 3)
+      .map((row) => row[0]! / 8e6);
+  };
+  const request = (index: number) => {
+    core.downloads.requested({}, { isMedia: true, segment: port.segment(index), live: media });
+    return nextBits();
+  };
+  const modelled = 0.5;
+  await nextBits();
+  expect(await request(0)).toEqual([1, 1, modelled]);
+  expect(await request(1)).toEqual([1, modelled, modelled]);
+  expect(fetched).toHaveBeenCalledTimes(1);
+  expect(await request(2)).toEqual([2, 3, modelled]);
+  // A file that fails leaves those that are known.
+  for (const index of [2, 2, 2]) expect(await request(index)).toEqual([2, 3, modelled]);
+  expect(fetched).toHaveBeenCalledTimes(3);
+  expect(core.events.faults.map(({ code }) => code)).toEqual(['sizes-unusable']);
+  fetched.mockRestore();
 });

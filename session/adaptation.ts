@@ -38,7 +38,8 @@ export class Adaptation {
     const inFlight: RequestsInFlight = new Map();
     const session = new Session(options.downloadsKept);
     const clock = new SessionClock(host, { timeSource: options.timeSource, events, inFlight });
-    const forecasting = options.newForecasting?.({ events, port, session });
+    const { newForecasting } = options;
+    const forecasting = newForecasting && newForecasting({ events, port, session });
     const qualities = new SegmentQualities(options.quality, host, (cause) =>
       events.fault('quality-unusable', 'segment qualities are modelled', cause),
     );
@@ -55,11 +56,14 @@ export class Adaptation {
     this.decisions = decisions;
     this.pacing = pacing;
     this.ticker = ticker;
-    if (options.sizes === undefined) return;
-    loadLists(options.sizes, host, SIZE_LISTS).then(
-      (file) => sizes.useFile(file),
-      (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
-    );
+    const { sizes: given } = options;
+    if (given === undefined) return;
+    sizes.reload = () =>
+      void loadLists(given, host, SIZE_LISTS).then(
+        (file) => sizes.useFile(file),
+        (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
+      );
+    sizes.reload();
   }
 
   /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
@@ -70,18 +74,18 @@ export class Adaptation {
 
   /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {
-    return this.guard(() => this.forecasting?.withCmcd(this, url, headers)) ?? url;
+    return this.guard(() => this.forecasting && this.forecasting.withCmcd(this, url, headers)) || url;
   }
 
   /** The player has lost its source. */
   sourceEnded(): void {
     this.ticker.stop();
-    this.pacing?.release();
+    if (this.pacing) this.pacing.release();
     this.downloads.forget();
     this.sizes.forget();
     this.session.next();
     this.clock.reset();
-    this.forecasting?.sourceEnded();
+    if (this.forecasting) this.forecasting.sourceEnded();
     this.planner.renew();
   }
 
@@ -89,7 +93,7 @@ export class Adaptation {
   stop(): void {
     this.ticker.stop();
     this._isStopped = true;
-    this.forecasting?.stop();
-    this.pacing?.release();
+    if (this.forecasting) this.forecasting.stop();
+    if (this.pacing) this.pacing.release();
   }
 }

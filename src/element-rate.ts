@@ -1,5 +1,6 @@
 /** The playback rate of a live stream: its bounds, and the element's rate in place of the player's own catch-up. */
 
+import { attempt } from '../session/page/attempt.ts';
 import type { LiveOptions } from '../session/page/option-types.ts';
 import { type LivePosition, onStep, type RatePort } from '../session/player-port.ts';
 
@@ -8,7 +9,7 @@ const SAFARI_STEP = 0.25;
 
 /** Smallest change of the rate in this browser, which is told apart as dash.js does. */
 function browserRateStep(): number | undefined {
-  const agent = globalThis.navigator?.userAgent ?? '';
+  const agent = attempt(() => navigator.userAgent) || '';
   const isSafari = /safari/i.test(agent) && !/edg|opr|opios|chrome|crios|firefox|fxios/i.test(agent);
   return isSafari ? SAFARI_STEP : undefined;
 }

@@ -1,6 +1,7 @@
 /** The page as the host of sessions. Nothing is read before a session needs it, so that servers may import the plugin. */
 
 import type { Host } from '../session/host.ts';
+import { attempt } from '../session/page/attempt.ts';
 import { pageLoad } from './page-load.ts';
 
 export const PAGE: Host = {
@@ -10,13 +11,17 @@ export const PAGE: Host = {
     const timer = setInterval(action, periodMs);
     return () => clearInterval(timer);
   },
-  soon: (action) => queueMicrotask(action),
-  savesData: () =>
-    (globalThis.navigator as { connection?: { saveData?: boolean } } | undefined)?.connection?.saveData === true,
-  isHidden: () => globalThis.document?.hidden === true,
-  storage: () => globalThis.localStorage,
-  fetch: (url) => fetch(url),
-  absoluteUrl: (url) => new URL(url, globalThis.location?.href),
+  soon: (action) => Promise.resolve().then(action),
+  savesData: () => attempt(() => (navigator as { connection?: { saveData?: boolean } }).connection!.saveData) === true,
+  isHidden: () => attempt(() => document.hidden) === true,
+  storage: () => localStorage,
+  // Sizes of a live stream are read again: the server answers 304 while they are the same.
+  fetch: (url) => fetch(url, { cache: 'no-cache' }),
+  absoluteUrl: (url) =>
+    new URL(
+      url,
+      attempt(() => location.href),
+    ),
   pageLoad: () => pageLoad(performance),
-  console: globalThis.console,
+  console,
 };

@@ -37,7 +37,7 @@ export class CapacityRanks {
   /** Transition probabilities at a correlation of ranks, `[from * bins + to]`. */
   transitions(correlation: number): Float64Array {
     const hundredths = Math.min(LARGEST_HUNDREDTHS, Math.round(correlation * 100));
-    this._transitions[hundredths] ??= rankTransitions(this.bins, hundredths / 100, this._tail).map((p) =>
+    this._transitions[hundredths] ||= rankTransitions(this.bins, hundredths / 100, this._tail).map((p) =>
       p < NEGLIGIBLE ? 0 : p,
     );
     return this._transitions[hundredths]!;

@@ -40,7 +40,7 @@ export class Futures {
    * were of the same forecast.
    */
   draw(forecast: QuantileForecast, ageSeconds: number): boolean {
-    const isSame = forecast === this._steps?.forecast;
+    const isSame = this._steps !== undefined && forecast === this._steps.forecast;
     this._steps = new ForecastSteps(forecast, ageSeconds);
     if (isSame) return false;
     this._drawnSteps = 0;

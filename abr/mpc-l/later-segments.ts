@@ -76,7 +76,7 @@ export function tailWeightOf({ risk }: Pick<ResolvedMpcLOptions, 'risk'>): TailW
 /** The prices of the plan: the objective's, raised by the aversion to risk. */
 export function stallCostsOf({ weights }: PlayerState, { risk }: { risk: number }): Required<StallPrices> {
   const aversion = 1 + STALL_AVERSION * risk;
-  return { mu: weights.mu * aversion, stall: (weights.stall ?? 0) * aversion };
+  return { mu: weights.mu * aversion, stall: (weights.stall || 0) * aversion };
 }
 
 /** The later segments as a problem for a forecast that was read for this state. Its seconds are the clock's. */

@@ -32,6 +32,8 @@ const MAX_ABANDONMENTS = 4;
 const SETTLE_SECONDS = 0.3;
 /** A download that is kept is reconsidered after this share of the time that is buffered; at the live edge, after this time. */
 const KEPT_SHARE = 0.2;
+/** On demand, a request without an answer for so long is sent again at the lowest bitrate: on a dead link that is no worse. */
+const HUNG_SECONDS = 4;
 const LIVE_KEPT_SECONDS = 1;
 
 /** What plans live streams at their edge. */
@@ -101,12 +103,17 @@ export class MpcL implements Controller {
     const options = this._options;
     const { tuning } = options;
     if (state.isPaused || this._mustKeepSeconds(state, inFlight) > 0) return 'keep';
+    const isSilent = inFlight.firstByteAtSeconds === undefined && !state.live;
+    if (isSilent && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
+      return { representation: 0, controller: this.name, reason: `no answer in ${HUNG_SECONDS} s: lowest` };
+    }
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     const usable = usableForecast(forecast);
     if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) {
       // The forecast may have chosen the running download, so MPC-D's rule may abandon it.
-      const answer = this._fallback.reconsider?.(state, inFlight) ?? 'keep';
+      const { reconsider } = this._fallback;
+      const answer = reconsider ? reconsider(state, inFlight) : 'keep';
       return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
     }
 
@@ -171,12 +178,13 @@ export class MpcL implements Controller {
   }
 
   private _forecastPart(state: PlayerState, forecast: QuantileForecast): Partial<Decision> {
+    const { utcMs = Number.NaN } = state;
     const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this._options)) / state.playbackRate;
     return {
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSecondsOf(forecast, state.nowSeconds),
       handoverInHorizon: forecast.handovers.some(({ atMs }) => {
-        const aheadMs = atMs - (state.utcMs ?? Number.NaN);
+        const aheadMs = atMs - utcMs;
         return aheadMs >= 0 && aheadMs <= horizonMs;
       }),
     };
@@ -215,6 +223,6 @@ function abandonedBitrateBps(state: PlayerState): number {
 
 function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
   if (maxWastedShare >= 1) return false;
-  const wasted = (inFlight.sessionWastedBits ?? 0) + inFlight.receivedBits;
-  return wasted > maxWastedShare * (inFlight.sessionRequestedBits ?? inFlight.sizeBits);
+  const { sessionWastedBits = 0, sessionRequestedBits = inFlight.sizeBits } = inFlight;
+  return sessionWastedBits + inFlight.receivedBits > maxWastedShare * sessionRequestedBits;
 }

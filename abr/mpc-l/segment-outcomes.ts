@@ -127,7 +127,8 @@ export class SegmentOutcomes implements Outcomes {
   }
 
   newRequest(representation: number): PlannedRequest {
-    const latencySeconds = this._latencySeconds + (this._state.setupSeconds?.[representation] ?? 0);
+    const { setupSeconds = [] } = this._state;
+    const latencySeconds = this._latencySeconds + (setupSeconds[representation] || 0);
     return { representation, bits: this._sizesBits[representation]!, latencySeconds };
   }
 
@@ -180,7 +181,7 @@ export class SegmentOutcomes implements Outcomes {
   /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
   private _play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
     const { isPaused, bufferLevelSeconds, playbackRate, weights, started } = this._state;
-    this._later ??= new ValueFunction(
+    this._later ||= new ValueFunction(
       laterSegments(this._state, this._options, this._futures.steps, this._ranks, this._latencySeconds),
     );
     const playable = this._playableSeconds;

@@ -46,7 +46,7 @@ export function isPlausible(forecast: QuantileForecast, state: PlayerState, inFl
   const rates = state.downloads.slice(-LAST_FOR_FAST).map(rateOf);
   const running: number[] = [];
   if (inFlight !== undefined && nowSeconds - inFlight.requestedAtSeconds >= JUDGED_AFTER_SECONDS) {
-    const since = inFlight.firstByteAtSeconds ?? inFlight.requestedAtSeconds;
+    const { firstByteAtSeconds: since = inFlight.requestedAtSeconds } = inFlight;
     running.push(inFlight.receivedBits / (nowSeconds - since));
   }
   const slowest = Math.min(...rates.slice(-LAST_FOR_SLOW), ...running);

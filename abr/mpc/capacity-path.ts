@@ -72,14 +72,14 @@ export class PiecewisePath implements CapacityPath {
   }
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
-    const { seconds = 0, secondsPerBit = 0 } = this._options.response ?? {};
+    const { seconds = 0, secondsPerBit = 0 } = this._options.response || {};
     return this.transferSeconds(startSeconds, sizeBits) + (seconds + secondsPerBit * sizeBits);
   }
 
   /** `downloadSeconds` without the receiver's time after the last bit. */
   transferSeconds(startSeconds: number, sizeBits: number): number {
     const sentAt = this._originSeconds + startSeconds;
-    return this._steps.arrivalSeconds(sentAt + (this._options.latencySeconds ?? 0), sizeBits) - sentAt;
+    return this._steps.arrivalSeconds(sentAt + (this._options.latencySeconds || 0), sizeBits) - sentAt;
   }
 }
 
@@ -100,7 +100,7 @@ class Steps {
     for (let i = 0; i < count; i++) {
       this._cumulative[i + 1] = this._cumulative[i]! + this._rates[i]! * (this._ends[i]! - this._startOf(i));
     }
-    this._durationSeconds = this._ends[count - 1] ?? 0;
+    this._durationSeconds = this._ends[count - 1] || 0;
     this._totalBits = this._cumulative[count]!;
   }
 

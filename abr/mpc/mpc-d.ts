@@ -90,7 +90,7 @@ class MpcD implements Controller {
   }
 
   private _plannerOf(state: PlayerState): PathPlanner {
-    return (state.live && this._live) ?? this._onDemand;
+    return (state.live && this._live) || this._onDemand;
   }
 
   /**

@@ -46,7 +46,7 @@ class MpcO implements Controller {
       const isWhole = state.segmentsRemaining <= LARGEST_HORIZON;
       const segments = Math.min(horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state)), state.segmentsRemaining);
       const shares = watchShares(state, segments, watchSeconds);
-      const bufferValuePerSecond = shares.at(-1)! * valueAfter(segments, state, path);
+      const bufferValuePerSecond = shares[shares.length - 1]! * valueAfter(segments, state, path);
       return { horizon: segments, bufferCap: true, bufferValuePerSecond, watchShares: shares };
     }, outlook);
     this._live = live;

@@ -121,7 +121,7 @@ class PlanSearch {
     this._sizesBits = Array.from({ length: this._segments }, (_, k) => sizesAt(state, k));
     this._qualities = Array.from({ length: this._segments }, (_, k) => qualitiesAt(state, k));
     this._switchCosts = switchCosts(state);
-    this._tieMargin = TIE_TOLERANCE * Math.max(...this._qualities.flat().map(Math.abs));
+    this._tieMargin = TIE_TOLERANCE * Math.max(...this._qualities.map((row) => Math.max(...row.map(Math.abs))));
     this._bounds = [ladderBps.map(() => 0)];
     for (let k = this._segments - 1; k > 0; k--) {
       const after = this._bounds[0]!;
@@ -159,7 +159,7 @@ class PlanSearch {
       plans = extended.map((candidates) => this._undominated(candidates, left));
     }
     const score = (plan: PartialPlan) => plan.value + this._bufferValue(plan);
-    const best = plans.flat().reduce((a, b) => (score(b) > score(a) ? b : a), NO_PLAN);
+    const best = ([] as PartialPlan[]).concat(...plans).reduce((a, b) => (score(b) > score(a) ? b : a), NO_PLAN);
     return {
       representation: best.first,
       value: score(best) + best.first * this._tieMargin,
@@ -170,11 +170,12 @@ class PlanSearch {
   }
 
   private _bufferValue({ bufferSeconds }: Pick<PartialPlan, 'bufferSeconds'>): number {
-    return (this._options.bufferValuePerSecond ?? 0) * bufferSeconds;
+    return (this._options.bufferValuePerSecond || 0) * bufferSeconds;
   }
 
   private _share(k: number): number {
-    return this._options.watchShares?.[k] ?? 1;
+    const { watchShares } = this._options;
+    return watchShares ? watchShares[k]! : 1;
   }
 
   /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */

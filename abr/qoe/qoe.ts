@@ -41,9 +41,9 @@ const PENSIEVE_HD_MU = 8;
 
 /** The weights of the two forms that every ladder (bit/s, ascending) has; mu is the quality of the top bitrate. */
 export function bitrateWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights {
-  const lowestBps = ladderBps[0] ?? 1;
+  const lowestBps = ladderBps[0] || 1;
   const quality = (bps: number) => (form === 'linear' ? bps / 1e6 : Math.log(bps / lowestBps));
-  return { quality, mu: quality(ladderBps[ladderBps.length - 1] ?? 1), lambda: 1 };
+  return { quality, mu: quality(ladderBps[ladderBps.length - 1] || 1), lambda: 1 };
 }
 
 /** `bitrateWeights`, or Pensieve's for `hd`: `undefined` on another ladder than Pensieve's. */

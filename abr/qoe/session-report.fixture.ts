@@ -10,7 +10,8 @@ export function testReport(more: Partial<SessionReport> = {}): SessionReport {
     ...{ trial: 'pilot', arm: 'leo-abr', armShare: 0.5, unit: 'viewer', cluster: 17 },
     ...{ ended: 'page', started: true, startupSeconds: 0.8, watchedSeconds: 312.5, stallSeconds: 1.25, stallCount: 1 },
     ...{ meanBitrateBps: 4.2e6, topBitrateBps: 8e6, switches: 7 },
-    ...{ qoe: 3.1, qoeFirst30Seconds: 1.2, qoeFirst60Seconds: 2.4, requestedBits: 1.4e9, wastedBits: 2e6 },
+    ...{ perceivedQoe: 71.5, qoe: 3.1, qoeFirst30Seconds: 1.2, qoeFirst60Seconds: 2.4 },
+    ...{ requestedBits: 1.4e9, wastedBits: 2e6, receivedBits: 1.5e9, aboveEnoughBits: 2e8 },
     ...{ throughput10Bps: 3e6, throughput50Bps: 9e6, throughput90Bps: 20e6, rhythm: true },
     ...{ forecasts: 60, below10Share: 0.1, below50Share: 0.5, below90Share: 0.9, faults: 'late,forecaster-failed' },
     ...more,
@@ -19,7 +20,7 @@ export function testReport(more: Partial<SessionReport> = {}): SessionReport {
 
 const one = <T>(random: Random, of: readonly T[]) => of[Math.floor(random() * of.length)]!;
 
-/** Of the trial `pilot`, as JSON has it. In the arm `ours`, QoE is higher by 2 and stalls are half as long. */
+/** Of the trial `pilot`, as JSON has it. In the arm `ours`, both kinds of QoE are higher by 2 and stalls are half as long. */
 export function drawReport(number: number, random: Random): SessionReport {
   const isOurs = random() < 0.5;
   const live = random() < 0.1;
@@ -38,6 +39,7 @@ export function drawReport(number: number, random: Random): SessionReport {
     watchedSeconds: started ? Math.round(-6e5 * Math.log(1 - random())) / 1000 : 0,
     ...{ meanBitrateBps: of(3e7 + Math.round(1e6 * random())), topBitrateBps: of(4e7), qoe },
     ...{ qoeFirst30Seconds: qoe && qoe - 1, qoeFirst60Seconds: qoe && qoe - 0.5 },
+    ...{ perceivedQoe: qoe && qoe + 40, receivedBits: of(1e8 + 1e9 * random()) ?? 0 },
     latencySeconds: live ? of(3 + random()) : undefined,
     rhythm: one(random, [undefined, true, false]),
     faults: random() < 0.01 ? 'late' : undefined,

@@ -8,8 +8,8 @@ export const CLUSTER_COUNT = 1000;
 export const MAX_REPORT_BYTES = 4096;
 export const MAX_OBSERVATIONS = 2000;
 
-/** `with`: there if and only if that field is. `atMost`: not above it. `qoeSeconds`: the QoE of so many first seconds. */
-export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number } & (
+/** `with`: there if and only if that field is. `atMost`: not above it. `qoeSeconds`: the QoE of so many first seconds, in Mbit/s if it is not `isPerceived`. */
+export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number; isPerceived?: true } & (
   | { min: number; max: number; whole?: true }
   | { pattern: RegExp }
   | { values: readonly (string | boolean)[] }
@@ -56,6 +56,7 @@ export const SESSION_REPORT_FIELDS = {
   meanBitrateBps: { ...bitrate, atMost: 'topBitrateBps' },
   topBitrateBps: bitrate,
   switches: count,
+  perceivedQoe: { min: -1e6, max: 100, optional, qoeSeconds: 604_800, isPerceived: true },
   qoe: { ...qoe, atMost: 'meanBitrateBps', qoeSeconds: 604_800 },
   qoeFirst30Seconds: { ...qoe, qoeSeconds: 30 },
   qoeFirst60Seconds: { ...qoe, qoeSeconds: 60 },
@@ -63,6 +64,8 @@ export const SESSION_REPORT_FIELDS = {
   offRateShare: share,
   requestedBits: bits,
   wastedBits: { ...bits, atMost: 'requestedBits' },
+  receivedBits: { ...bits, optional },
+  aboveEnoughBits: { ...bits, optional, atMost: 'requestedBits' },
   throughput10Bps: { ...throughput, atMost: 'throughput50Bps' },
   throughput50Bps: { ...throughput, atMost: 'throughput90Bps' },
   throughput90Bps: throughput,
@@ -85,35 +88,22 @@ export type SessionReport = { [K in Exclude<keyof Fields, OptionalName>]: Values
   [K in OptionalName]?: Values<Fields[K]>;
 };
 
-/** A report within the limits of its fields: numbers with six digits, names without other letters. */
-export function reportable(values: Record<string, unknown>): SessionReport {
-  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
-    const value = values[name];
-    if (value === undefined || Number.isNaN(value)) return [];
-    if ('min' in rule) {
-      const within = Math.min(rule.max, Math.max(rule.min, value as number));
-      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
-    }
-    if (!('pattern' in rule) || rule.pattern !== REPORT_NAME) return [[name, value]];
-    return [[name, `${value}`.slice(0, 64).replace(/[^\w .:+-]/g, '_') || 'unknown']];
-  });
-  return Object.fromEntries(known);
-}
-
 /** Returns `value` if it is a report of this version, else throws an `InputError` that names the field below `path`. */
 export function validSessionReport(value: unknown, path = 'report'): SessionReport {
   const report = requireObject(value, path);
-  const has = (name: string) => Object.hasOwn(report, name);
-  const unknown = Object.keys(report).find((name) => !Object.hasOwn(SESSION_REPORT_FIELDS, name));
+  const has = (name: string) => Object.keys(report).includes(name);
+  const unknown = Object.keys(report).find((name) => !Object.keys(SESSION_REPORT_FIELDS).includes(name));
   check(unknown === undefined, `${path}.${unknown}`, 'a field of the report', report[unknown!]);
   for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
-    const { optional, with: partner = name, atMost = name, qoeSeconds } = rule;
+    const { optional, with: partner = name, atMost = name, qoeSeconds, isPerceived } = rule;
     const { [name]: own, [atMost]: limit } = report;
     if (has(name) || !optional) checkValue(own, `${path}.${name}`, rule);
     const [given, absent] = has(name) ? [name, partner] : [partner, name];
     check(has(absent) || !has(given), `${path}.${absent}`, `a value beside ${given}`, undefined);
     if (typeof limit !== 'number') continue;
-    if (qoeSeconds) requireFrom(own, `${path}.${name}`, leastQoe(report as never, qoeSeconds), 1.0001e-6 * limit);
+    const { topBitrateBps = 0 } = report as { topBitrateBps?: number };
+    const [best, most] = isPerceived ? [100, 100] : [topBitrateBps / 1e6, 1.0001e-6 * limit];
+    if (qoeSeconds) requireFrom(own, `${path}.${name}`, leastQoe(report as never, best, qoeSeconds), most);
     else check(!((own as number) > limit), `${path}.${name}`, `at most ${atMost} (${limit})`, own);
   }
   const { day } = value as SessionReport;
@@ -121,9 +111,10 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
   return value as SessionReport;
 }
 
-/** Waiting (per second) and switches cost 4 s at the top bitrate, at most; the QoE is of 1 % of what was watched, at least. */
-const leastQoe = ({ topBitrateBps = 0, watchedSeconds: watched, ...of }: SessionReport, seconds: number) =>
-  (-4e-6 * topBitrateBps * (1 + of.startupSeconds + of.stallSeconds + of.switches)) / Math.min(watched / 100, seconds);
+/** Waiting (begin and second) and switches cost 4 s of the best, at most; the QoE is of 1 % of what was watched, at least. */
+const leastQoe = ({ watchedSeconds: watched, ...of }: SessionReport, best: number, seconds: number) =>
+  (-4 * best * (1 + of.startupSeconds + of.stallSeconds + of.stallCount + of.switches)) /
+  Math.min(watched / 100, seconds);
 
 /** The report in a line of JSON. Throws an `InputError` for another text. */
 export function parseSessionReport(line: string, path = 'report'): SessionReport {

@@ -36,7 +36,7 @@ class Bola implements Controller {
     // BOLA-O: the buffer level alone does not raise the bitrate above the sustainable one.
     const previous = previousBitrateBps === undefined ? 0 : highestWithin(ladderBps, previousBitrateBps);
     // A player at rate 2 consumes twice the bitrate.
-    const throughputBps = (ewmaThroughputBps(state.downloads) ?? 0) / state.playbackRate;
+    const throughputBps = (ewmaThroughputBps(state.downloads) || 0) / state.playbackRate;
     const held = Math.max(previous, highestWithin(ladderBps, throughputBps));
     return choice > held ? this._decision(held, `${reason}, held by throughput`) : this._decision(choice, reason);
   }

@@ -22,5 +22,5 @@ export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: 
 
 /** Duration of the k-th segment from now, in seconds of media. */
 export function secondsAt({ upcomingSeconds, segmentSeconds }: PlayerState, k: number): number {
-  return upcomingSeconds?.[k] ?? segmentSeconds;
+  return (upcomingSeconds && upcomingSeconds[k]) || segmentSeconds;
 }

@@ -50,7 +50,7 @@ export function nearestLevel(levels: readonly number[], wanted: number): number 
 /** The value at `level` between those at ascending quantile levels; the outermost one beyond them. */
 export function quantileAt(level: number, levels: readonly number[], values: readonly number[]): number {
   const above = levels.findIndex((one) => one >= level);
-  if (above <= 0) return values.at(above)!;
+  if (above <= 0) return values.slice(above)[0]!;
   const share = (level - levels[above - 1]!) / (levels[above]! - levels[above - 1]!);
   return values[above - 1]! + share * (values[above]! - values[above - 1]!);
 }

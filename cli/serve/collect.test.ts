@@ -27,6 +27,7 @@ test('collects until it is interrupted, and says how many reports it has', async
 
 test.each([
   [['--out', 'x', '--rate', '0'], '--rate: expected a number above 0, got "0"'],
+  [['--out', 'x', '--keep-days', '0'], '--keep-days: expected a number above 0'],
   [['--out', 'x', '--max-mb', '-1'], '--max-mb: expected a number above 0'],
   [['--out', 'x', '--allow-origin', 'page.example'], '--allow-origin: expected an origin'],
   [[], "required option '--out <folder>' not specified"],

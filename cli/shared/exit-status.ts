@@ -6,6 +6,8 @@ export const EXIT_FAULT = 1;
 export const EXIT_WRONG_INPUT = 2;
 /** Done, but lines of the recording were lost because the disk could not take them. */
 export const EXIT_LINES_LOST = 3;
+/** `trial --guard`: a guard is broken for certain. */
+export const EXIT_GUARD_BROKEN = 3;
 /** `bench`: sessions were rejected at every attempt; `--resume` plays them again. */
 export const EXIT_REJECTED = 4;
 /** Interrupted (128 + 2 for SIGINT, as in shells). */

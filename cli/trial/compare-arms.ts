@@ -9,7 +9,7 @@ import {
   sessionsToFind,
 } from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
-import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
+import { type Cell, count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { DECISIVE, METRICS, type TrialMetric } from './sums-sql.ts';
 
@@ -17,25 +17,39 @@ import { DECISIVE, METRICS, type TrialMetric } from './sums-sql.ts';
 const FEWEST_SESSIONS = 8;
 /** Below this probability, chance does not explain the numbers of sessions. */
 const WRONG_SHARE_ALPHA = 0.001;
+/** With fewer, nothing is known of how much sessions differ. */
+const FEWEST_CLUSTERS = 12;
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];
 
 type Comparison = ReturnType<typeof comparisonOf>;
 type ArmComparison = ReturnType<typeof compareArms>['arms'][number];
 
-function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
+/** `control` and `others`: with enough sessions. `name`: of the control. */
+export function armsOf({ arms, trial }: TrialSums, name?: string) {
+  const known = arms.map(({ arm }) => arm).join(', ');
+  if (name !== undefined && !arms.some(({ arm }) => arm === name)) {
+    throw new InputError('--control', `an arm of the trial ${trial}: ${known}`, name);
+  }
   const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
-  const others = enough.filter((arm) => arm !== control);
+  return { enough, control, others: control ? enough.filter((arm) => arm !== control) : [] };
+}
+
+function compareArms(sums: TrialSums, name: string | undefined) {
+  const { enough, control, others } = armsOf(sums, name);
   if (control === undefined || others.length === 0) {
-    const found = arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
-    throw new InputError('--control', 'it and another arm, with eight sessions of two clusters each', name, found);
+    const found = sums.arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
+    const expected = `${name ?? 'the control'} and another arm, with ${FEWEST_SESSIONS} sessions of two viewers each`;
+    throw new InputError('files', expected, name, `${found}: wait for more sessions, or add their files`);
   }
   const compared = others.map((arm) => {
     const comparisons = METRICS.map((metric) => comparisonOf(metric, arm, control, { always: 0.05 / others.length }));
     const known = comparisons.filter(({ contrast }) => Number.isFinite(contrast.value));
-    return { arm, comparisons: known, kinds: comparedKinds(kinds, arm, control) };
+    const hasPerceived = known.some(({ metric }) => metric.id === 'perceived');
+    const decisive = DECISIVE.filter(({ id }) => id !== (hasPerceived ? 'qoe' : 'perceived'));
+    return { arm, comparisons: known, decisive, kinds: comparedKinds(sums.kinds, arm, control, decisive) };
   });
   return { control, arms: compared, warnings: shareWarnings(enough) };
 }
@@ -44,7 +58,7 @@ const isEnough = ({ sessions, perCluster }: ArmSums) =>
   sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 
 /** `difference`: at a single look. `always`: at any number of looks, for all arms together. */
-function comparisonOf(metric: TrialMetric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
+export function comparisonOf(metric: TrialMetric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);
   return {
@@ -55,17 +69,17 @@ function comparisonOf(metric: TrialMetric, one: ArmSums, other: ArmSums, { once 
 }
 
 /** In decisive metrics; the intervals hold for all kinds together. */
-function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums) {
+function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums, decisive: readonly TrialMetric[]) {
   const found = kinds.flatMap(({ name, arms }) => {
     const [one, other] = [arm, control].map((all) =>
       arms.find((part) => part.arm === all.arm && part.sessions < all.sessions && isEnough(part)),
     );
     return one && other ? [{ name, one, other }] : [];
   });
-  const once = 0.05 / (DECISIVE.length * found.length); // Bonferroni
+  const once = 0.05 / (decisive.length * found.length); // Bonferroni
   return found.map(({ name, one, other }) => ({
     ...{ name, sessions: one.sessions + other.sessions },
-    comparisons: DECISIVE.map((metric) => comparisonOf(metric, one, other, { once })),
+    comparisons: decisive.map((metric) => comparisonOf(metric, one, other, { once })),
   }));
 }
 
@@ -111,49 +125,58 @@ export function trialDocument(sums: TrialSums, controlName?: string): ReportDocu
   };
 }
 
-function sentence({ arm, comparisons }: ArmComparison, control: string): string {
-  const decisive = comparisons.filter(({ metric }) => DECISIVE.includes(metric));
-  const sure = decisive.filter(({ always }) => excludesZero(always));
-  const once = decisive.filter((one) => !sure.includes(one) && excludesZero(one.difference));
-  const unclear = decisive.filter((one) => !sure.includes(one) && !once.includes(one));
+/** Names every figure whose interval excludes 0. */
+function sentence({ arm, comparisons, decisive }: ArmComparison, control: string): string {
+  const sure = comparisons.filter(({ always }) => excludesZero(always));
+  const once = comparisons.filter((one) => !sure.includes(one) && excludesZero(one.difference));
+  const isUnclear = (one: Comparison) => decisive.includes(one.metric) && !sure.includes(one) && !once.includes(one);
+  const unclear = comparisons.filter(isUnclear);
   const parts = [
-    sure.length > 0 && `${sure.map(change).join(' and ')}, whenever one looks`,
-    once.length > 0 && `${once.map(change).join(' and ')}, if this is the only look`,
-    unclear.length > 0 && `no difference was found in ${unclear.map(nounOf).join(', ')}`,
+    sure.length > 0 && `${listed(sure.map(change))}, whenever one looks`,
+    once.length > 0 && `${listed(once.map(change))}, if this is the only look`,
+    unclear.length > 0 && `no difference was found in ${unclear.map(({ metric }) => nounOf(metric)).join(', ')}`,
   ];
   return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.filter(Boolean).join('; ')}.`;
 }
 
-const nounOf = ({ metric }: Pick<Comparison, 'metric'>) => metric.title.split(',')[0]!;
+const listed = (texts: readonly string[]) =>
+  [texts.slice(0, -1).join(', '), texts[texts.length - 1]].filter(Boolean).join(' and ');
+
+export const nounOf = ({ title }: TrialMetric) => title.split(',')[0]!;
 
 function change({ metric, control, difference }: Comparison): string {
   const isHigher = difference.value > 0;
   const size = Math.abs(difference.value);
   const shown = control > 0 ? `${fixed((100 * size) / control, 1)} %` : fixed(size, metric.digits);
   const verdict = isHigher === metric.isLowerBetter ? 'worse' : 'better';
-  return `${nounOf({ metric })} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
+  return `${nounOf(metric)} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
 }
 
 function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
   return {
     ...{ kind: 'table', names: ['metric'] },
     caption:
-      'QoE, bitrate and latency are per second watched. Intervals are 95 %, over whole clusters; those "at any look" hold ' +
-      'however often one looks (mixture sequential probability ratio test), and for all arms together.',
+      'QoE, bitrate and latency are per second watched; intervals are 95 %, over whole clusters. "Difference" is for a ' +
+      'single look at the end. "At any look" holds however often you look, and for all arms together: a difference is ' +
+      'certain once that interval excludes 0. It needs some 60 viewers in each arm.',
     numbers: [control, arm.arm, 'difference', 'in %', 'difference, at any look'],
     rows: comparisons.map(({ metric: { title, digits }, difference, always, ...of }) => [
       ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
       of.control > 0 ? signed((100 * difference.value) / of.control, 1) : '–',
-      estimateCell(always, { digits }),
+      anyLookCell(always, digits),
     ]),
   };
 }
 
-function kindTable({ kinds }: ArmComparison): Table {
+function anyLookCell(always: Comparison['always'], digits: number): Cell {
+  return always.ci95 ? estimateCell(always, { digits }) : 'not yet: too few viewers';
+}
+
+function kindTable({ kinds, decisive }: ArmComparison): Table {
   return {
     ...{ kind: 'table', names: ['kind'] },
     caption: 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).',
-    numbers: ['sessions', ...DECISIVE.map(({ title }) => title)],
+    numbers: ['sessions', ...decisive.map(({ title }) => title)],
     rows: kinds.map(({ name, sessions, comparisons }) => [
       ...[name, String(sessions)],
       ...comparisons.map(({ difference, metric: { digits } }) => estimateCell(difference, { digits })),
@@ -161,10 +184,14 @@ function kindTable({ kinds }: ArmComparison): Table {
   };
 }
 
-function powerTable({ comparisons }: ArmComparison): Table {
-  const shown = comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0);
+/** Without the figures that hardly vary so far, of which nothing can be said. */
+function powerTable({ comparisons, decisive }: ArmComparison): Table {
+  const shown = comparisons.filter(
+    ({ metric, control, contrast }) =>
+      decisive.includes(metric) && control > 0 && contrast.clusters >= FEWEST_CLUSTERS && contrast.standardError > 0,
+  );
   const needed = ({ control, contrast }: Comparison, percent: number) =>
-    Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2));
+    Math.max(2 * FEWEST_SESSIONS, Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2)));
   return {
     ...{ kind: 'table', names: ['metric'] },
     caption:

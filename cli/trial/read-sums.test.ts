@@ -51,6 +51,10 @@ describe('sums of reports', () => {
       const started = of.filter((report) => report.started);
       const first60 = (seconds: number) => Math.min(60, seconds);
       const expected: Record<string, [SessionReport[], (report: SessionReport) => [x: number, y: number]]> = {
+        perceived: [started, ({ watchedSeconds: x, perceivedQoe }) => [x, x * perceivedQoe!]],
+        egress: [of, ({ watchedSeconds, receivedBits }) => [watchedSeconds, 3600 * (receivedBits! / 8e9)]],
+        wasted: [of, ({ receivedBits, wastedBits }) => [receivedBits!, 100 * wastedBits]],
+        above: [of, ({ receivedBits, aboveEnoughBits }) => [receivedBits!, 100 * aboveEnoughBits!]],
         qoe: [started, ({ watchedSeconds, qoe }) => [watchedSeconds, watchedSeconds * qoe!]],
         minute: [started, ({ watchedSeconds: x, qoeFirst60Seconds: y }) => [first60(x), first60(x) * y!]],
         stalled: [of, ({ watchedSeconds, stallSeconds }) => [watchedSeconds + stallSeconds, 100 * stallSeconds]],
@@ -112,7 +116,13 @@ describe('sums of reports', () => {
   test('count a repeated report once, and name what does not count', async () => {
     const [first, second, third, ...others] = reports(50);
     put('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
-    const forged = [{ qoe: 999 }, { qoe: -1e6 }, { day: '2026-02-31' }, { observations: ',', observedFromMs: 2e12 }];
+    const forged = [
+      { qoe: 999 },
+      { qoe: -1e6 },
+      { perceivedQoe: -1e6 },
+      { day: '2026-02-31' },
+      { observations: ',', observedFromMs: 2e12 },
+    ];
     put('2.ndjson', [second!, 'no report', ...forged.map((change) => ({ ...first!, ...change }))]);
     const sums = await read([at('')], { trial: 'pilot' });
     expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
@@ -120,9 +130,19 @@ describe('sums of reports', () => {
       'repeated: a report with the same id was read before': 2,
       'of another trial, or of none': 1,
       'not a line of JSON with fields of a report': 1,
-      ...{ 'wrong qoe': 2, 'wrong day': 1, 'wrong observations': 1 },
+      ...{ 'wrong qoe': 2, 'wrong perceivedQoe': 1, 'wrong day': 1, 'wrong observations': 1 },
     });
   });
+});
+
+test('reports of older pages count, without perceived QoE and bytes', async () => {
+  const old = reports(100).map(({ perceivedQoe: _, receivedBits: __, aboveEnoughBits: ___, ...one }) => one);
+  const sums = await read([put('old.ndjson', old)]);
+  expect(sums.notCounted).toEqual([]);
+  for (const { metrics } of sums.arms) {
+    for (const name of ['perceived', 'egress', 'wasted', 'above']) expect(total([...metrics[name]!.x])).toBe(0);
+    expect(total([...metrics['qoe']!.x])).toBeGreaterThan(0);
+  }
 });
 
 test('without DuckDB, the error says how to install it', async () => {

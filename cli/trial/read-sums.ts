@@ -86,8 +86,20 @@ async function trialSums(query: Query, wanted: string | undefined, dropped: read
   const left = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
   const notCounted = left as { reason: string; rows: number }[];
   const counts = notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`).join('; ') || 'none';
-  if (names.length === 0) throw new InputError('files', 'valid reports of a trial', wanted, counts);
-  if (!names.includes(trial)) throw new InputError('--name', `one of ${names.slice(0, 10).join(', ')}`, wanted);
+  if (names.length === 0)
+    throw new InputError(
+      'files',
+      "valid reports of a trial (from pages that pass assignArm's arm to reportSessions)",
+      wanted,
+      counts,
+    );
+  if (!names.includes(trial))
+    throw new InputError(
+      '--name',
+      `one of ${names.slice(0, 10).join(', ')}`,
+      wanted,
+      wanted === undefined ? 'none' : undefined,
+    );
   const rows = await query(sql.sumsByKind('cells', trial));
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
   const [all, ...kinds] = [...groupBy(rows, ({ kind }) => String(kind))].map(([name, of]) => ({

@@ -17,19 +17,25 @@ const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] =
   `${seconds} * ${field}`,
 ];
 
-/** Metrics that decide, and are compared by kind of session. */
+const hasBytes = (value: string) => given('receivedBits is not null', value);
+
+/** Metrics that decide, and are compared by kind of session; `qoe` only without `perceived`, which older reports lack. */
 export const DECISIVE: readonly TrialMetric[] = [
-  metric('qoe', 'QoE', 2, overTime('qoe')),
-  metric('stalled', 'time stalled, %', 3, ['watchedSeconds + stallSeconds', '100 * stallSeconds'], true),
+  metric('perceived', 'perceived QoE, 0 to 100', 2, overTime('perceivedQoe')),
+  metric('qoe', 'QoE-linear, Mbit/s', 2, overTime('qoe')),
+  metric('stalled', 'stalled share, %', 3, ['watchedSeconds + stallSeconds', '100 * stallSeconds'], true),
   metric('watched', 'watch time, s per session', 1, ['1', 'watchedSeconds']),
 ];
 
 export const METRICS: readonly TrialMetric[] = [
   ...DECISIVE,
-  metric('minute', 'QoE of the first minute', 2, overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)')),
+  metric('minute', 'QoE-linear of the first minute', 2, overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)')),
   metric('startup', 'startup, s', 3, [given('started', '1'), given('started', 'startupSeconds')], true),
   metric('unstarted', 'without a picture, % of sessions', 2, ['1', 'case when started then 0 else 100 end'], true),
   metric('bitrate', 'bitrate, Mbit/s', 2, overTime('meanBitrateBps / 1e6')),
+  metric('egress', 'egress, GB per hour watched', 3, [hasBytes('watchedSeconds'), '3600 * receivedBits / 8e9'], true),
+  metric('wasted', 'wasted, % of egress', 2, [hasBytes('receivedBits'), hasBytes('100 * wastedBits')], true),
+  metric('above', 'above good enough, % of egress', 1, [hasBytes('receivedBits'), '100 * aboveEnoughBits'], true),
   metric('latency', 'live latency, s', 2, overTime('latencySeconds'), true),
 ];
 
@@ -78,14 +84,16 @@ function hasRightValue(field: string, rule: FieldRule): string {
 }
 
 function isRight(field: string, rule: FieldRule): string {
-  const { optional, with: beside, atMost = field, qoeSeconds } = rule;
+  const { optional, with: beside, atMost = field, qoeSeconds, isPerceived } = rule;
   const of = (name: string) => typed(name, rule);
   const value = `coalesce(${hasRightValue(field, rule)}, ${optional ? `"${field}" is null` : false})`;
   const isBeside = beside ? ` and ("${field}" is null) = ("${beside}" is null)` : '';
-  const costs = `${of('topBitrateBps')} * (1 + ${of('startupSeconds')} + ${of('stallSeconds')} + ${of('switches')})`;
-  const least = `-4e-6 * ${costs} / least(${of('watchedSeconds')} / 100, ${qoeSeconds})`;
-  const range = qoeSeconds ? `between ${least} and 1.0001e-6 * ${of(atMost)}` : `<= ${of(atMost)}`;
-  return value + isBeside + (atMost === field ? '' : ` and coalesce(${of(field)} ${range}, true)`);
+  const costs = `1 + ${of('startupSeconds')} + ${of('stallSeconds')} + ${of('stallCount')} + ${of('switches')}`;
+  const best = isPerceived ? '100' : `${of('topBitrateBps')} / 1e6`;
+  const least = `-4 * ${best} * (${costs}) / least(${of('watchedSeconds')} / 100, ${qoeSeconds})`;
+  const most = isPerceived ? '100' : `1.0001e-6 * ${of(atMost)}`;
+  const range = qoeSeconds ? `between ${least} and ${most}` : `<= ${of(atMost)}`;
+  return value + isBeside + (atMost === field && !isPerceived ? '' : ` and coalesce(${of(field)} ${range}, true)`);
 }
 
 const KEYS = ['trial', 'arm', 'cluster'];

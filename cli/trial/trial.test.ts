@@ -1,12 +1,25 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { drawReport } from '../../abr/qoe/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { refused, run } from '../shared/run.fixture.ts';
+import { checkGuards, parseGuards } from './guards.ts';
+import type { TrialSums } from './read-sums.ts';
+import { METRICS } from './sums-sql.ts';
 
 const at = temporaryFolder('test');
+
+/** Sums of startups in two arms, by cluster. */
+const zeros = () => ({ x: new Float64Array(1000), y: new Float64Array(1000), sessions: 0 });
+function trialOf(sums: Record<'own' | 'ours', ReturnType<typeof zeros>>): TrialSums {
+  const arms = Object.entries(sums).map(([arm, of]) => ({
+    ...{ arm, sessions: of.sessions, own: arm === 'own' ? of.sessions : 0, plannedShare: 0.5, perCluster: of.x },
+    metrics: Object.fromEntries(METRICS.map(({ id }) => [id, of])),
+  }));
+  return { trial: 'pilot', notCounted: [], arms, kinds: [] };
+}
 
 const trial = (...args: string[]) => run(['trial', ...args]);
 
@@ -24,14 +37,14 @@ test('says what the arms differ in, and writes the comparison as a page', async 
   const { status, stdout, stderr } = await trial(putReports(4000), '--out', at('out'));
   expect({ status, stderr }).toEqual({ status: 0, stderr: `index.html and report.md in ${at('out')}\n` });
   expect(stdout).toMatch(
-    /^With `ours` instead of `own`, QoE is (19|2\d)\.\d % higher \(better\) and time stalled is \d\d\.\d % lower \(better\), whenever one looks; no difference was found in watch time\.$/m,
+    /^With `ours` instead of `own`, perceived QoE is [345]\.\d % higher \(better\), QoE-linear is (19|2\d)\.\d % higher \(better\), stalled share is \d\d\.\d % lower \(better\) and QoE-linear of the first minute [^;]*, whenever one looks; (?:[^;]*, if this is the only look; )?no difference was found in watch time\.$/m,
   );
   // QoE is higher by 2.
-  const [, low, high] = /^QoE .*? \+\S+ \(\+(\S+) to \+(\S+)\)/m.exec(stdout)!;
+  const [, low, high] = /^perceived QoE, 0 to 100 .*? \+\S+ \(\+(\S+) to \+(\S+)\)/m.exec(stdout)!;
   expect(Number(low)).toBeLessThan(2);
   expect(Number(high)).toBeGreaterThan(2);
   expect(stdout).toMatch(/^player: hls\.js +\d+ /m);
-  expect(stdout).toMatch(/^QoE +(\d+ *){4}$/m);
+  expect(stdout).toMatch(/^perceived QoE, 0 to 100 +(\d+ *){4}$/m);
   expect(stdout).not.toContain('instead of 50.0 %');
   const page = readFileSync(at('out', 'index.html'), 'utf8');
   expect(page).toContain('<h1>Trial pilot</h1>');
@@ -41,7 +54,9 @@ test('says what the arms differ in, and writes the comparison as a page', async 
 test('finds the kinds of sessions in which the difference is another one', async () => {
   const folder = putReports(6000, (report) => ({
     ...report,
-    ...(report.qoe !== undefined && report.browser === 'webkit' && report.arm === 'ours' && { qoe: report.qoe - 4 }),
+    ...(report.perceivedQoe !== undefined &&
+      report.browser === 'webkit' &&
+      report.arm === 'ours' && { perceivedQoe: report.perceivedQoe - 4 }),
   }));
   const { stdout } = await trial(folder);
   const intervalOf = (kind: string) => new RegExp(`^${kind} +\\d+ +\\S+ \\((\\S+) to (\\S+)\\)`, 'm').exec(stdout)!;
@@ -70,7 +85,101 @@ test('compares with the arm of --control, each arm in turn', async () => {
   }));
   const { stdout } = await trial(folder, '--control', 'bold');
   expect(stdout).toContain('## ours against bold');
-  expect(stdout).toMatch(/^With `own` instead of `bold`, QoE is \d+\.\d % lower \(worse\)/m);
+  expect(stdout).toMatch(/^With `own` instead of `bold`, perceived QoE is \d+\.\d % lower \(worse\)/m);
+});
+
+test('names each figure that differs, and leads with QoE-linear where older reports have no perceived QoE', async () => {
+  const folder = putReports(4000, ({ perceivedQoe: _, ...report }) => ({
+    ...report,
+    ...(report.arm === 'ours' && { startupSeconds: report.startupSeconds + 0.5 }),
+  }));
+  const { stdout } = await trial(folder);
+  expect(stdout).toMatch(
+    /^With `ours` instead of `own`, QoE-linear is .* startup is (?:29|3\d)\.\d % higher \(worse\)/m,
+  );
+  expect(stdout).not.toContain('perceived');
+});
+
+test('says what cannot be said yet of few sessions', async () => {
+  const { stdout } = await trial(putReports(60, (report) => ({ ...report, watchedSeconds: 4 })));
+  expect(stdout).toMatch(/^startup, s .*not yet: too few viewers$/m);
+  // Watch times that do not differ ask for no sessions, and others for no fewer than a comparison needs.
+  const needed = /### Sessions needed([\s\S]*?)##/.exec(stdout)![1]!;
+  expect(needed).not.toContain('watch time');
+  const counts = [...needed.matchAll(/ {2}(\d+)/g)].map(([, count]) => Number(count));
+  expect(Math.min(...counts)).toBeGreaterThanOrEqual(16);
+  const few = trial(putReports(16, (report) => ({ ...report, cluster: 1 })));
+  await refused(
+    few,
+    /files: expected the control and another arm, with 8 sessions of two viewers each, got .*: wait for/,
+  );
+});
+
+test('a row says what the arms cost in egress', async () => {
+  const bits = { own: 4e9, ours: 2e9 } as Record<string, number>;
+  const folder = putReports(400, (report) => {
+    return { ...report, watchedSeconds: 3600, requestedBits: 1e9, wastedBits: 0, receivedBits: bits[report.arm!] };
+  });
+  const { stdout } = await trial(folder);
+  expect(stdout).toMatch(/^egress, GB per hour watched +0\.500 +0\.250 +−0\.250 /m);
+});
+
+describe('guards', () => {
+  const LIMITS = 'stalled share <= +5 %, startup <= +0.1 s, watch time >= -1 %';
+  const slower = (seconds: number) => (report: SessionReport) => ({
+    ...report,
+    ...(report.arm === 'ours' && { startupSeconds: report.startupSeconds + seconds }),
+  });
+
+  test('that hold print a sentence', async () => {
+    const { status, stdout } = await trial(putReports(4000), '--guard', LIMITS);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /^No guard is broken for certain \(trial pilot\): stalled share of ours is −\S+ % of 1?\d\.\d+ .*\.\n$/,
+    );
+  });
+
+  test('that are broken for certain end with status 3 and name the broken ones alone', async () => {
+    const { status, stdout } = await trial(putReports(4000, slower(0.5)), '--guard', LIMITS);
+    expect(status).toBe(3);
+    expect(stdout).toMatch(
+      /^A guard is broken for certain \(trial pilot\): startup of ours is \+0\.\d+ s of 1\.\d+ \(guard: startup <= \+0\.1 s\)\.\n$/,
+    );
+  });
+
+  test('in doubt, a guard is not broken', async () => {
+    const { status, stdout } = await trial(putReports(4000, slower(0.12)), '--guard', LIMITS);
+    expect({ status, isBroken: stdout.startsWith('A guard') }).toEqual({ status: 0, isBroken: false });
+    const few = await trial(putReports(8), '--guard', LIMITS);
+    expect(few).toMatchObject({
+      status: 0,
+      stdout: 'No guard of the trial pilot can be checked yet: too few sessions.\n',
+    });
+    const some = await trial(putReports(40, slower(9)), '--guard', LIMITS);
+    expect(some.status).toBe(0);
+    expect(some.stdout).toContain('(guard: startup <= +0.1 s, too few viewers yet)');
+  });
+
+  test('of equal arms, looked at after each 100 sessions, are broken in few trials', async () => {
+    const random = seededRandom(5);
+    let broken = 0;
+    for (let trials = 0; trials < 40; trials++) {
+      let isBroken = false;
+      const sums = { own: zeros(), ours: zeros() };
+      for (let look = 0; look < 12; look++) {
+        for (let i = 0; i < 100; i++) {
+          const arm = sums[random() < 0.5 ? 'own' : 'ours'];
+          const cluster = Math.floor(random() * 1000);
+          arm.x[cluster]!++;
+          arm.y[cluster]! += 2 * random();
+          arm.sessions++;
+        }
+        isBroken ||= checkGuards(trialOf(sums), parseGuards('startup <= +0 s')).isBroken;
+      }
+      if (isBroken) broken++;
+    }
+    expect(broken).toBeLessThan(4);
+  });
 });
 
 test('prints the SQL of the sums, which it reads', async () => {
@@ -85,12 +194,16 @@ test('prints the SQL of the sums, which it reads', async () => {
 test.each<[string[], string]>([
   [[], 'files: expected files, folders or globs of reports, got none'],
   [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "nowhere/*.ndjson"'],
-  [['reports/notes.txt'], 'files: expected valid reports of a trial, got 1 not counted: not a line of JSON'],
+  [['reports/notes.txt'], 'to reportSessions), got 1 not counted: not a line of JSON'],
   [['--name', 'other', 'reports'], '--name: expected one of pilot, got "other"'],
+  [['--control', 'theirs', 'reports'], '--control: expected an arm of the trial pilot: ours, own, got "theirs"'],
   [
-    ['--control', 'theirs', 'reports'],
-    '--control: expected it and another arm, with eight sessions of two clusters each',
+    ['--guard', 'startup <= fast', 'reports'],
+    '--guard: expected guards like "startup <= +0.1 s, watch time >= -1 %", got',
   ],
+  [['--guard', 'speed <= +1 %', 'reports'], '--guard: expected one of perceived QoE, QoE-linear, stalled share'],
+  [['--guard', 'startup <= +1 ms', 'reports'], '--guard: expected % or s after the number of startup, got "ms"'],
+  [['--guard', 'startup <= +1 s', '--out', 'x', 'reports'], '--out: expected no --guard beside it, got "x"'],
 ])('rejects %j with status 2', async (flags, message) => {
   const folder = putReports(40);
   await refused(trial(...flags.map((flag) => flag.replace(/^reports/, folder))), message);

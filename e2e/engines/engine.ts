@@ -65,6 +65,38 @@ export function findProgram(...names: string[]): string | undefined {
     });
 }
 
+export type Connection = Awaited<ReturnType<typeof connect>>;
+
+/** Sends commands of WebDriver BiDi or of the DevTools protocol, which have the same form. */
+export async function connect(url: string) {
+  const socket = new WebSocket(url);
+  const pending = new Map<number, { resolve(result: never): void; reject(error: Error): void }>();
+  const events = new EventTarget();
+  let sent = 0;
+  socket.addEventListener('message', ({ data }) => {
+    const { id, result, error, message, method } = JSON.parse(String(data));
+    if (id === undefined) events.dispatchEvent(new Event(method));
+    else if (error === undefined) pending.get(id)?.resolve(result as never);
+    else pending.get(id)?.reject(new Error(`${error.message ?? error}: ${message}`));
+    pending.delete(id);
+  });
+  socket.addEventListener('close', () => {
+    for (const { reject } of pending.values()) reject(new Error('the browser has closed the connection'));
+  });
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve, { once: true });
+    socket.addEventListener('error', () => reject(new Error(`no connection to ${url}`)), { once: true });
+  });
+  const send = <Result>(method: string, params: object = {}) =>
+    new Promise<Result>((resolve, reject) => {
+      const id = ++sent;
+      pending.set(id, { resolve, reject });
+      socket.send(JSON.stringify({ id, method, params }));
+    });
+  const next = (event: string) => new Promise((resolve) => events.addEventListener(event, resolve, { once: true }));
+  return { send, next, close: () => socket.close() };
+}
+
 /** Starts a program that ends with this process at the latest. */
 export function startProgram(path: string, args: string[], { env, ...options }: SpawnOptions = {}) {
   const stdio: SpawnOptions['stdio'] = ['ignore', 'pipe', 'pipe', 'pipe'];

@@ -3,7 +3,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EngineBrowser, type EnginePage, findProgram, fromText, inPage, startProgram, toText } from './engine.ts';
+import {
+  type Connection,
+  connect,
+  type EngineBrowser,
+  type EnginePage,
+  findProgram,
+  fromText,
+  inPage,
+  startProgram,
+  toText,
+} from './engine.ts';
 
 export const findFirefox = () => findProgram(process.env['FIREFOX_PATH'] || 'firefox-esr', 'firefox');
 
@@ -13,34 +23,6 @@ const PREFERENCES = { 'media.autoplay.default': 0, 'media.autoplay.blocking_poli
 type Evaluated =
   | { type: 'success'; result: { value: string } }
   | { type: 'exception'; exceptionDetails: { text: string } };
-
-type BidiConnection = Awaited<ReturnType<typeof connect>>;
-
-async function connect(url: string) {
-  const socket = new WebSocket(url);
-  const pending = new Map<number, { resolve(result: never): void; reject(error: Error): void }>();
-  let sent = 0;
-  socket.addEventListener('message', ({ data }) => {
-    const { id, result, error, message } = JSON.parse(String(data));
-    if (error === undefined) pending.get(id)?.resolve(result as never);
-    else pending.get(id)?.reject(new Error(`${error}: ${message}`));
-    pending.delete(id);
-  });
-  socket.addEventListener('close', () => {
-    for (const { reject } of pending.values()) reject(new Error('Firefox has closed the connection'));
-  });
-  await new Promise((resolve, reject) => {
-    socket.addEventListener('open', resolve, { once: true });
-    socket.addEventListener('error', () => reject(new Error(`no connection to ${url}`)), { once: true });
-  });
-  const send = <Result>(method: string, params: object = {}) =>
-    new Promise<Result>((resolve, reject) => {
-      const id = ++sent;
-      pending.set(id, { resolve, reject });
-      socket.send(JSON.stringify({ id, method, params }));
-    });
-  return { send, close: () => socket.close() };
-}
 
 export async function startFirefox(path: string): Promise<EngineBrowser> {
   const profile = await mkdtemp(join(tmpdir(), 'leo-abr-firefox-'));
@@ -70,7 +52,7 @@ export async function startFirefox(path: string): Promise<EngineBrowser> {
   };
 }
 
-async function openTab(bidi: BidiConnection, userContext: string): Promise<EnginePage> {
+async function openTab(bidi: Connection, userContext: string): Promise<EnginePage> {
   const { context } = await bidi.send<{ context: string }>('browsingContext.create', { type: 'tab', userContext });
   return {
     goto: (url) => bidi.send('browsingContext.navigate', { context, url, wait: 'complete' }),

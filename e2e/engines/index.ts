@@ -2,26 +2,38 @@
 
 import type { EngineBrowser } from './engine.ts';
 import { findFirefox, startFirefox } from './firefox.ts';
+import { findOldChromium, startOldChromium } from './old-chromium.ts';
 import { findWebKit, startWebKit } from './webkit.ts';
 
-export const ENGINES = ['firefox', 'webkit'] as const;
+export { toEs2018 } from './old-chromium.ts';
+
+export const ENGINES = ['firefox', 'webkit', 'chromium-68', 'chromium-72'] as const;
 export type Engine = (typeof ENGINES)[number];
 
-/** What Debian's packages are called; GStreamer's plug-ins play the media in WebKit. */
-const PACKAGES: Record<Engine, string> = {
-  firefox: 'firefox-esr',
-  webkit: 'webkit2gtk-driver xvfb gstreamer1.0-libav gstreamer1.0-plugins-good gstreamer1.0-plugins-bad',
+/** Without H.264. */
+export const isOld = (engine: Engine | undefined) => /^chromium/.test(engine ?? '');
+
+/** On Debian. GStreamer's plug-ins play the media in WebKit. */
+const INSTALL: Record<string, string> = {
+  firefox: 'apt-get install firefox-esr',
+  webkit:
+    'apt-get install webkit2gtk-driver xvfb gstreamer1.0-libav gstreamer1.0-plugins-good gstreamer1.0-plugins-bad',
 };
 
 /** Why the engine cannot be used here, or undefined. */
 export function whatIsMissing(engine: Engine): string | undefined {
-  const found = engine === 'firefox' ? findFirefox() : findWebKit();
-  return found ? undefined : `no ${engine} here; on Debian: apt-get install ${PACKAGES[engine]}`;
+  return starterOf(engine) ? undefined : `no ${engine} here: ${INSTALL[engine] ?? 'npm run engines:old'}`;
 }
 
 export function startEngine(engine: Engine): Promise<EngineBrowser> {
-  const [firefox, webkit] = [findFirefox(), findWebKit()];
-  if (engine === 'firefox' && firefox) return startFirefox(firefox);
-  if (engine === 'webkit' && webkit) return startWebKit(webkit);
+  const start = starterOf(engine);
+  if (start) return start();
   throw new Error(whatIsMissing(engine));
+}
+
+function starterOf(engine: Engine): (() => Promise<EngineBrowser>) | undefined {
+  const [firefox, webkit, old] = [findFirefox(), findWebKit(), findOldChromium(engine)];
+  if (engine === 'firefox') return firefox === undefined ? undefined : () => startFirefox(firefox);
+  if (engine === 'webkit') return webkit && (() => startWebKit(webkit));
+  return old === undefined ? undefined : () => startOldChromium(old);
 }

@@ -14,6 +14,8 @@ import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
 import { build, type Rolldown } from 'vite';
 import type { Download } from '../../abr/controller.ts';
+import { MAX_REPRESENTATIONS } from '../../replay/media/clips.ts';
+import type { Clip } from '../../replay/media/fixture.ts';
 import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
 import type { ResolvedScenario } from '../../replay/results.ts';
 import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
@@ -22,7 +24,8 @@ import { EXACT, traceUntil } from '../../replay/simulator/made-up.fixture.ts';
 import type * as leoAbrHls from '../../src/hls.ts';
 import type * as leoAbr from '../../src/index.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { type Engine, startEngine } from '../engines/index.ts';
+import { type Engine, isOld, startEngine, toEs2018 } from '../engines/index.ts';
+import { vp9Clips } from '../zoo/vp9.ts';
 
 const requireHere = createRequire(import.meta.url);
 const dashDebug = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
@@ -164,6 +167,8 @@ export const FAULTS = { tag: '@faults' };
 export const CORE = { tag: '@core' };
 /** Not in WebKit. There, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
+/** Of a test with AAC or a module Worker, which Chromium 68 and 72 lack. */
+export const CORE_MODERN = { tag: [CORE.tag, '@modern'] };
 export const CORE_WITH_FAULTS = { tag: [CORE.tag, FAULTS.tag] };
 
 /** A file that the origin serves in addition to the streams. */
@@ -197,11 +202,12 @@ export async function built({ mode }: { mode: string }, fileName?: string): Prom
 }
 
 /** The files of the lab by path, made when a page first asks for one. */
-function labFiles(): ServedFiles {
-  const files: ServedFiles = { '/lab.js': ['text/javascript', `(${installLab})();`] };
+function labFiles(engine: Engine | undefined): ServedFiles {
+  const files: ServedFiles = { '/lab.js': ['text/javascript', toEs2018(`(${installLab})();`)] };
   for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
     files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as LabPlayerName)];
-    files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(library)];
+    const served = isOld(engine) ? library.replace('modern', 'legacy') : library;
+    files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(served)];
     let code: Promise<string> | undefined;
     files[`/${mode}.js`] ??= async () => {
       code ??= built({ mode }, file);
@@ -216,6 +222,8 @@ export interface WorkerFixtures {
   engine: Engine | undefined;
   /** Its origin, which serves `files` in addition. */
   server: { origin: RunningOrigin; files: ServedFiles };
+  /** The engine's pictures, if it has no H.264: in VP9, which the tests' Chromium encodes. */
+  clips: readonly Clip[] | undefined;
 }
 
 export const test = base.extend<LabFixtures, WorkerFixtures>({
@@ -239,8 +247,8 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
   page: async ({ context }, use) => use(await context.newPage()),
 
   server: [
-    async ({}, use) => {
-      const ofLab = labFiles();
+    async ({ engine }, use) => {
+      const ofLab = labFiles(engine);
       const server: WorkerFixtures['server'] = {
         files: {},
         origin: await startOrigin({
@@ -262,6 +270,19 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
     { scope: 'worker' },
   ],
 
+  clips: [
+    async ({ engine, playwright, server }, use) => {
+      if (!isOld(engine)) return use(undefined);
+      const browser = await playwright.chromium.launch();
+      const page = await browser.newPage();
+      await page.goto(server.origin.url);
+      const clips = await vp9Clips(page, MAX_REPRESENTATIONS);
+      await browser.close();
+      await use(clips);
+    },
+    { scope: 'worker' },
+  ],
+
   files: [{}, { option: true }],
 
   origin: async ({ server, files }, use) => {
@@ -269,10 +290,10 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
     await use(server.origin);
   },
 
-  stream: async ({ origin }, use) => {
+  stream: async ({ origin, clips }, use) => {
     const made: string[] = [];
-    await use((options = {}) => {
-      const session = origin.createSession(sessionOf(options));
+    await use(({ media, ...options } = {}) => {
+      const session = origin.createSession(sessionOf({ ...options, media: { ...media, ...(clips && { clips }) } }));
       made.push(session.id);
       return origin.manifestUrl(session).replace(/manifest\.mpd$/, '');
     });
@@ -284,10 +305,8 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
     await use(page);
     if (info.tags.includes(FAULTS.tag) || info.errors.length > 0) return;
     // A test may have left the page.
-    const faults = await page.evaluate(
-      () => (window as Partial<Window>).lab?.players.flatMap((lab) => lab.faults) ?? [],
-    );
-    expect(faults.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
+    const faults = await page.evaluate(() => (window as Partial<Window>).lab?.players.map((lab) => lab.faults) ?? []);
+    expect(faults.flat().map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
   },
 
   onStream: ({ labPage, stream }, use) =>
@@ -397,7 +416,7 @@ function installLab(): void {
     video.addEventListener('resize', () => {
       // In WebKit it also fires at the same size, and without a picture.
       const { videoWidth } = video;
-      if (videoWidth > 0 && videoWidth !== made.widths.at(-1)) made.widths.push(videoWidth);
+      if (videoWidth > 0 && videoWidth !== made.widths[made.widths.length - 1]) made.widths.push(videoWidth);
     });
     players.push(made as LabPlayer<never>);
     return made;

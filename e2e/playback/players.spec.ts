@@ -144,7 +144,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
             const lab = await window.lab.play({ ...one, options: { controller } });
             await window.lab.until('the end', ({ video }) => video.ended, lab);
             const { decisions, requests } = lab;
-            return { requests, downloads: decisions.at(-1)!.state.downloads };
+            return { requests, downloads: decisions[decisions.length - 1]!.state.downloads };
           };
           return Promise.all(given.map(play));
         },

@@ -1,7 +1,7 @@
 /** The plugin with Shaka Player, of both versions: kinds of streams, and what the page does with them. */
 
 import type shaka5 from 'shaka-player';
-import { CORE_WITH_CATCH_UP, expect, liveStream, test } from './playback-test.ts';
+import { CORE_MODERN, CORE_WITH_CATCH_UP, expect, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -12,7 +12,7 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
   test.describe(playerName, () => {
     test.use({ playerName });
     // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS.
-    const engines = playerName === 'Shaka 5' ? CORE_WITH_CATCH_UP : {};
+    const engines = playerName === 'Shaka 5' ? { tag: [...CORE_WITH_CATCH_UP.tag, ...CORE_MODERN.tag] } : {};
 
     test('decides for HLS, then DASH, then HLS', engines, async ({ onStream }) => {
       const seen = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {

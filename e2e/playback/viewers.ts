@@ -19,7 +19,7 @@ export const trialScenario = (seconds: number): Scenario => ({
 export interface Viewer {
   manifest: string;
   /** Absent: nothing of the trial is loaded. */
-  trial?: trialEntry.TrialOptions;
+  trial?: trialEntry.TrialOptions | trialEntry.ConfiguredTrial;
   report?: string;
 }
 
@@ -53,7 +53,8 @@ function installViewers(): void {
     JSON.stringify(settings, (_, value) => (typeof value === 'function' ? String(value) : value));
 
   window.view = async ({ manifest, trial, report }) => {
-    const arm = trial && window.LeoAbrTrial.assignArm(trial);
+    const { assignArm } = window.LeoAbrTrial ?? {};
+    const arm = trial && ('config' in trial ? await assignArm(trial) : assignArm(trial));
     const settings: string[] = [];
     const keep = (player: MediaPlayerClass | HlsPlayer | shaka.Player) => {
       if ('config' in player) settings.push(textOf(player.config));
@@ -75,7 +76,7 @@ function installViewers(): void {
     const before = ({ player, handle, video }: LabPlayer<never>) => {
       keep(player);
       watch(video);
-      if (!arm) return;
+      if (!trial) return;
       const reports = window.LeoAbrTrial.reportSessions(player, { arm, leoAbr: handle, report });
       stops.push(() => reports.stop());
     };

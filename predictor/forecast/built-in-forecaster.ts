@@ -41,8 +41,9 @@ export class BuiltInForecaster extends ModelSession implements Forecaster {
   }
 
   latest(nowSeconds: number): Forecast | undefined {
-    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
-    if (age >= 0 && age < LIFETIME_SECONDS) return this._newest;
+    const newest = this._newest;
+    const age = newest ? nowSeconds - newest.issuedAtMs / 1000 : -1;
+    if (age >= 0 && age < LIFETIME_SECONDS) return newest;
     const moment = this._model && this.moment(nowSeconds, this._features);
     if (moment === undefined) return undefined;
     const { layers, levels } = this._model!;

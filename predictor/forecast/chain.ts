@@ -62,7 +62,7 @@ export class ForecastChain implements Forecaster {
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
     for (const one of this._forecasters) {
-      this._guarded(one, () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
+      this._guarded(one, () => one.tellTime && one.tellTime(atSeconds, utcMs, uncertaintySeconds));
     }
   }
 
@@ -97,6 +97,7 @@ export class ForecastChain implements Forecaster {
   private _failed(forecaster: Forecaster, cause: unknown): void {
     if (this._reported.has(forecaster)) return;
     this._reported.add(forecaster);
-    this._options.onFault?.({ forecaster: forecaster.name, cause });
+    const { onFault } = this._options;
+    if (onFault) onFault({ forecaster: forecaster.name, cause });
   }
 }

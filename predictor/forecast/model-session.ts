@@ -79,7 +79,7 @@ export class ModelSession {
   /** Ignores impossible observations (not finite, negative, out of order). */
   observe(observation: Observation): void {
     this._followIfNeeded();
-    this.handoverClock?.observe(observation);
+    if (this.handoverClock) this.handoverClock.observe(observation);
     const { downloadedSeconds } = this._history;
     if (!this._history.observe(observation)) return;
     // It falls after a change of link: the errors of forecasts for the previous one say nothing about this one.
@@ -87,7 +87,7 @@ export class ModelSession {
       this._recalibration = this._outline && recalibration(this._outline);
     }
     const { startSeconds, endSeconds, bits } = observation;
-    this._recalibration?.observe(startSeconds, endSeconds, bits);
+    if (this._recalibration) this._recalibration.observe(startSeconds, endSeconds, bits);
     if (this._subSecond === undefined) return;
     const estimate = this.handoverClock?.isLeo ? this.handoverClock.estimate(endSeconds) : undefined;
     this._subSecond.observe(startSeconds, endSeconds, bits, estimate?.phaseSeconds ?? Number.NaN);
@@ -96,7 +96,7 @@ export class ModelSession {
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
     if (!Number.isFinite(atSeconds + utcMs)) return;
     this._time = { utcMsAtStart: utcMs - atSeconds * 1000, utcUncertaintySeconds: uncertaintySeconds };
-    this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
+    if (this.handoverClock) this.handoverClock.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
   /** Writes the present features into `features` (length `FEATURE_COUNT`); undefined without observations. */
@@ -107,7 +107,7 @@ export class ModelSession {
     const referenceBps = this._history.referenceBps();
     if (referenceBps === undefined || !this._history.writeFeatures(nowSeconds, features)) return undefined;
     const { utcMsAtStart: utcMs } = this._time;
-    const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
+    const next = utcMs === undefined ? [] : estimate?.nextHandovers || [];
     const dip = estimate && this._subSecond?.dip(estimate.spreadSeconds);
     const handovers = next.map(({ atSeconds, confidence }) => ({
       atMs: utcMs! + atSeconds * 1000,
@@ -124,7 +124,7 @@ export class ModelSession {
   forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
     const { nowSeconds, referenceBps, handovers } = moment;
     const { stepEndsSeconds, levels, rankCorrelation } = this._outline!;
-    this._recalibration?.apply(nowSeconds, referenceBps, values);
+    if (this._recalibration) this._recalibration.apply(nowSeconds, referenceBps, values);
     return {
       issuedAtMs: nowSeconds * 1000,
       source,

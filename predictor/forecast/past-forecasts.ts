@@ -47,7 +47,7 @@ export function pastForecasts<F extends PastForecast>(options: PastForecastsOpti
         for (; pending.scored < pending.steps; pending.scored++) {
           const to = issuedSeconds + stepEndsSeconds[pending.scored]!;
           if (to > nowSeconds) break;
-          const from = issuedSeconds + (stepEndsSeconds[pending.scored - 1] ?? 0);
+          const from = issuedSeconds + (stepEndsSeconds[pending.scored - 1] || 0);
           const rateBps = delivered.rateBps(from, to, leastUse(to - from));
           if (!Number.isNaN(rateBps)) onStep(pending.forecast, pending.scored, rateBps);
         }

@@ -10,6 +10,6 @@ let model: Model | undefined;
 
 /** Unpacks it at the first call. */
 export function shippedModel(): Model {
-  model ??= { ...PACKED, layers: PACKED.layers.map(unpackLayer) };
+  model ||= { ...PACKED, layers: PACKED.layers.map(unpackLayer) };
   return model;
 }

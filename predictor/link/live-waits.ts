@@ -23,7 +23,7 @@ export class LiveEdge {
 
   /** How long after the announced time chunks can be received. Negative: before. */
   get lagSeconds(): number {
-    return this._lagSeconds ?? 0;
+    return this._lagSeconds || 0;
   }
 
   /** A segment has arrived whole, in this many chunks. */
@@ -127,7 +127,7 @@ export class LiveWaits {
     // The times of later chunks are known with their duration.
     const isTimed = this._chunks === 0 || this._edge.chunkSeconds !== undefined;
     if (bits > 0 && !this._isInChunk && isTimed && !this._isWhole) this._edge.arrived(atSeconds - announced);
-    this._chunks += chunks ?? 0;
+    this._chunks += chunks || 0;
     this._isInChunk = chunks === undefined || chunks === 0;
     this._bits += bits;
     this._arrivedSeconds = atSeconds;
@@ -163,7 +163,7 @@ export class LiveWaits {
   }
 
   private get _chunkSeconds(): number {
-    return this._edge.chunkSeconds ?? this._segment.chunkSeconds;
+    return this._edge.chunkSeconds || this._segment.chunkSeconds;
   }
 
   /** When the next chunk exists at the earliest: a lag may be the link's, but not one below 0. */

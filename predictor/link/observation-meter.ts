@@ -14,6 +14,8 @@ const SETTLE_SECONDS = 0.15;
 interface Metered {
   /** When it was sent; if it waits for media that does not exist yet, when that will exist. */
   sentSeconds: number;
+  /** Its first byte is expected so much later. */
+  expectedSeconds: number;
   /** Its bits are known until this time; undefined before its first byte. */
   reportedSeconds: number | undefined;
   /** The observation at its first byte. */
@@ -44,10 +46,14 @@ export class ObservationMeter {
 
   constructor(private readonly _emit: (observation: Observation) => void) {}
 
-  /** `request` is any object, to pass to the other methods until the request ends. Returns it. */
-  requestSent(atSeconds: number, request: object = {}): object {
+  /**
+   * `request` is any object, to pass to the other methods until the request ends. Returns it. `expectedSeconds`: a wait
+   * for the first byte up to this time is not the link's.
+   */
+  requestSent(atSeconds: number, request: object = {}, expectedSeconds = 0): object {
     this._account(atSeconds);
-    this._requests.set(request, { sentSeconds: this._nowSeconds, reportedSeconds: undefined, latency: undefined });
+    const sentSeconds = this._nowSeconds;
+    this._requests.set(request, { sentSeconds, expectedSeconds, reportedSeconds: undefined, latency: undefined });
     this._settle();
     return request;
   }
@@ -55,7 +61,11 @@ export class ObservationMeter {
   /** The link has delivered what exists of a request; more will exist at `untilSeconds`. */
   waits(request: object, atSeconds: number, untilSeconds: number): void {
     this._account(atSeconds);
-    Object.assign(this._requests.get(request)!, { sentSeconds: untilSeconds, reportedSeconds: undefined });
+    Object.assign(this._requests.get(request)!, {
+      sentSeconds: untilSeconds,
+      expectedSeconds: 0,
+      reportedSeconds: undefined,
+    });
     this._settle();
   }
 
@@ -91,7 +101,7 @@ export class ObservationMeter {
   received(request: object, atSeconds: number, bits: number): void {
     this._account(atSeconds);
     const metered = this._requests.get(request)!;
-    const from = metered.reportedSeconds ?? this._nowSeconds;
+    const { reportedSeconds: from = this._nowSeconds } = metered;
     const to = this._nowSeconds;
     metered.reportedSeconds = to;
     this._spread(bits, from, to);
@@ -109,7 +119,7 @@ export class ObservationMeter {
     const overlaps = pieces.map((piece) => overlapSeconds(piece, from, to));
     const overlap = overlaps.reduce((sum, one) => sum + one, 0);
     if (overlap > 0) for (const [i, piece] of pieces.entries()) piece.bits += (bits * overlaps[i]!) / overlap;
-    else if (pieces.length > 0) pieces.at(-1)!.bits += bits;
+    else if (pieces.length > 0) pieces.pop()!.bits += bits;
   }
 
   /**
@@ -145,7 +155,7 @@ export class ObservationMeter {
 
   private _extend(seconds: number): void {
     if (!(seconds > this._nowSeconds)) return;
-    const { kind, startSeconds } = this._open ?? {};
+    const { kind, startSeconds } = this._open || {};
     if (kind === 'throughput') {
       for (let n = Math.floor(startSeconds! * PIECES_PER_SECOND); n / PIECES_PER_SECOND <= seconds; n++) {
         if (n / PIECES_PER_SECOND > startSeconds!) this._cut(kind, n / PIECES_PER_SECOND);
@@ -164,9 +174,9 @@ export class ObservationMeter {
   private _enter(): void {
     let isDelivering = false;
     this._overdueSeconds = Number.POSITIVE_INFINITY;
-    for (const { sentSeconds, reportedSeconds } of this._requests.values()) {
+    for (const { sentSeconds, expectedSeconds, reportedSeconds } of this._requests.values()) {
       if (reportedSeconds !== undefined) isDelivering = true;
-      else this._overdueSeconds = Math.min(this._overdueSeconds, sentSeconds + SILENCE_SECONDS);
+      else this._overdueSeconds = Math.min(this._overdueSeconds, sentSeconds + expectedSeconds + SILENCE_SECONDS);
     }
     const isBusy = isDelivering || this._overdueSeconds <= this._nowSeconds;
     const kind = isBusy ? 'throughput' : this._requests.size > 0 ? undefined : 'idle';

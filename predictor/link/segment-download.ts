@@ -75,7 +75,7 @@ export class SegmentDownload {
     const restBits = this.receivedBits - this._timedBits;
     const isTimed = this.link.received(atSeconds, bits, restBits, isFirst, chunks);
     if (isTimed || (!isFirst && bits > 0)) this._timedBits = this.receivedBits;
-    this.firstByteAtSeconds ??= atSeconds;
+    if (isFirst) this.firstByteAtSeconds = atSeconds;
     if (bits > 0) this.lastProgressAtSeconds = atSeconds;
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
   }
@@ -112,6 +112,8 @@ export function knownBps(downloads: readonly Download[]): number {
 export interface LinkWatchOptions {
   /** Gets the bits of the download; absent without forecasters. */
   meter?: ObservationMeter | undefined;
+  /** Seconds until its first byte, if the origin is slow. Default 0: a wait is the link's. */
+  expectedSeconds?: number;
   /** Those of a live segment for the encoder; absent on demand and for init segments. */
   waits?: LiveWaits | undefined;
   /** The throughput that is known now, in bit/s. */
@@ -128,10 +130,10 @@ export class LinkWatch {
   /** Reports that were left out since the last one that counted. */
   private _leftOut = MOST_LEFT_OUT;
 
-  constructor(requestedAtSeconds: number, { meter, waits, knownBps }: LinkWatchOptions) {
+  constructor(requestedAtSeconds: number, { meter, expectedSeconds, waits, knownBps }: LinkWatchOptions) {
     this._meter = meter;
     this._knownBps = knownBps;
-    meter?.requestSent(requestedAtSeconds, this);
+    meter?.requestSent(requestedAtSeconds, this, expectedSeconds);
     this._waits = waits;
     this._waitForEncoder(requestedAtSeconds);
   }
@@ -139,19 +141,19 @@ export class LinkWatch {
   refused(atSeconds: number): void {
     if (!this._waits) return;
     this._waits.refused(atSeconds);
-    this._meter?.waits(this, atSeconds, atSeconds);
+    if (this._meter) this._meter.waits(this, atSeconds, atSeconds);
   }
 
   /** Returns whether the request is for a live segment, which counts as sent anew. */
   restarted(atSeconds: number): boolean {
     if (!this._waits) return false;
     this._waits.restarted(atSeconds);
-    this._meter?.waits(this, atSeconds, atSeconds);
+    if (this._meter) this._meter.waits(this, atSeconds, atSeconds);
     return true;
   }
 
   firstByte(atSeconds: number): void {
-    this._meter?.firstByte(this, atSeconds);
+    if (this._meter) this._meter.firstByte(this, atSeconds);
   }
 
   /** A report of bits comes; returns whether to skip it, because the next one has its bits, too. Never the first. */
@@ -167,7 +169,8 @@ export class LinkWatch {
    */
   received(atSeconds: number, bits: number, restBits: number, isFirst: boolean, chunks?: number): boolean {
     const meter = this._meter;
-    const sinceSeconds = bits > 0 || chunks! > 0 ? this._waits?.received(atSeconds, bits, chunks) : undefined;
+    const sinceSeconds =
+      this._waits && (bits > 0 || chunks! > 0) ? this._waits.received(atSeconds, bits, chunks) : undefined;
     this._isInChunks ||= chunks !== undefined;
     if (sinceSeconds !== undefined) {
       // A lower bound counts only where it raises the estimate.
@@ -185,9 +188,9 @@ export class LinkWatch {
 
   ended(atSeconds: number, outcome: string, { restBits, cameAtOnce }: { restBits: number; cameAtOnce: boolean }): void {
     // The player has abandoned the download after its first bits.
-    if (outcome === 'abandoned' && restBits > 0) this._meter?.received(this, atSeconds, restBits);
-    this._meter?.requestEnded(this, atSeconds, { cameAtOnce });
-    this._waits?.ended(atSeconds, outcome === 'whole');
+    if (outcome === 'abandoned' && restBits > 0 && this._meter) this._meter.received(this, atSeconds, restBits);
+    if (this._meter) this._meter.requestEnded(this, atSeconds, { cameAtOnce });
+    if (this._waits) this._waits.ended(atSeconds, outcome === 'whole');
   }
 
   /** Nothing more can arrive before the encoder has made the next chunk. */
@@ -197,7 +200,7 @@ export class LinkWatch {
 
   /** The times of the request as if its media had existed when it was sent. */
   withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(times: T, nowSeconds: number): T {
-    return this._waits?.withoutWaits(times, nowSeconds) ?? times;
+    return this._waits ? this._waits.withoutWaits(times, nowSeconds) : times;
   }
 
   /**
@@ -209,6 +212,6 @@ export class LinkWatch {
   }
 
   private _waitForEncoder(atSeconds: number): void {
-    if (this.isWaiting(atSeconds)) this._meter?.waits(this, atSeconds, this._waits!.nextChunkAtSeconds);
+    if (this._meter && this.isWaiting(atSeconds)) this._meter.waits(this, atSeconds, this._waits!.nextChunkAtSeconds);
   }
 }

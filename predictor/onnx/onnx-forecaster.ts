@@ -148,12 +148,12 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
 
   private _fail(error: Error): void {
     this.status = 'failed';
-    this._fault = new Error(`${this._workerOptions.modelUrl}: ${error.message}`, { cause: error });
+    this._fault = Object.assign(new Error(`${this._workerOptions.modelUrl}: ${error.message}`), { cause: error });
     this._release();
   }
 
   private _release(): void {
-    this._worker?.terminate();
+    if (this._worker) this._worker.terminate();
     this._worker = undefined;
     this._ticksLeft = undefined;
     this._stopTicking();

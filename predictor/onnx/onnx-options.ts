@@ -33,7 +33,7 @@ export function urlsOf({
   wasmUrl,
   workerUrl,
 }: OnnxForecasterOptions): ModelUrls & { workerUrl: string } {
-  const base = globalThis.document?.baseURI;
+  const base = typeof document === 'object' ? document.baseURI : undefined;
   const absolute = (url: string | URL) => {
     try {
       return new URL(url, base).href;

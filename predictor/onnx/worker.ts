@@ -2,6 +2,6 @@
 
 import { type MessageScope, type Runtime, serveInference } from './inference.ts';
 
-serveInference(globalThis as unknown as MessageScope, {
+serveInference(self as unknown as MessageScope, {
   importRuntime: (url) => import(/* @vite-ignore */ url) as Promise<Runtime>,
 });

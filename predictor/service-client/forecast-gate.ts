@@ -176,9 +176,11 @@ class FirstComparison {
     if (compared.seconds < COMPARED_SECONDS) return;
     const bps = compared.bits / compared.seconds;
     const { stepEndsSeconds, levels, quantilesBps } = compared.forecast;
-    const soon = quantilesBps
-      .filter((_, step) => step === 0 || stepEndsSeconds[step]! <= COMPARED_STEPS_SECONDS)
-      .flatMap((row) => row.filter((_, i) => Math.abs(levels[i]! - 0.5) <= COMPARED_SHARE / 2 + ROUNDING));
+    const soon = ([] as number[]).concat(
+      ...quantilesBps
+        .filter((_, step) => step === 0 || stepEndsSeconds[step]! <= COMPARED_STEPS_SECONDS)
+        .map((row) => row.filter((_, i) => Math.abs(levels[i]! - 0.5) <= COMPARED_SHARE / 2 + ROUNDING)),
+    );
     const isSlower = bps * OUTSIDE_FACTOR < Math.min(...soon);
     this._agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
   }

@@ -38,7 +38,9 @@ export function httpTimeSource(url: string): HttpTimeSource {
   };
   const sample = async () => {
     const sentMs = performance.now();
-    const response = await fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const limit = new AbortController();
+    setTimeout(() => limit.abort(), TIMEOUT_MS);
+    const response = await fetch(url, { cache: 'no-store', signal: limit.signal });
     const receivedMs = performance.now();
     if (!response.ok) throw new Error(`httpTimeSource: ${url}: expected success, got status ${response.status}`);
     clock.sample(sentMs, receivedMs, parsedUtcMs(await response.text(), url));

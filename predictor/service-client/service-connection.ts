@@ -163,7 +163,7 @@ export class ServiceConnection {
 
   /** Takes time and version of a reply. @throws {Refused} if there is no common version */
   private _meet(reply: unknown, sentMs: number, receivedMs: number): void {
-    const { serverUtcMs, protocol } = (reply ?? {}) as { serverUtcMs?: unknown; protocol?: ProtocolRange };
+    const { serverUtcMs, protocol } = (reply || {}) as { serverUtcMs?: unknown; protocol?: ProtocolRange };
     const fault = reply === undefined ? undefined : disagreement(PROTOCOL, protocol);
     if (fault !== undefined) {
       this._options.onFault(fault);

@@ -125,7 +125,7 @@ class RemoteForecaster implements ServiceForecaster {
     this._waiting.clear();
     this._startMs = undefined;
     this._sessionUtcMs = context.utcMsAtStart;
-    this._isClosed = needsTls(this._url, globalThis.location?.href);
+    this._isClosed = needsTls(this._url, typeof location === 'object' ? location.href : undefined);
     if (this._isClosed) {
       throw new Error(
         `${this._url}: a page from https may not use http to another machine; expected https (leo-abr serve --tls-cert) or ` +
@@ -182,7 +182,7 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   private _receive(reply: unknown): void {
-    const { forecast, observedSeconds } = (reply ?? {}) as { forecast?: unknown; observedSeconds?: unknown };
+    const { forecast, observedSeconds } = (reply || {}) as { forecast?: unknown; observedSeconds?: unknown };
     if (forecast === null || forecast === undefined) return;
     try {
       const valid = validForecast(forecast);

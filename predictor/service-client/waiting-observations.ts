@@ -23,7 +23,7 @@ export class WaitingObservations {
     const oldest = nowSeconds - OLDEST_SECONDS;
     const waiting = this._waiting;
     this._waiting = [];
-    return waiting.flatMap((observation): object[] => {
+    const reported = waiting.map((observation): object[] => {
       if (observation.kind === 'request-latency') {
         const { kind, atSeconds, latencySeconds } = observation;
         const isReported = atSeconds > oldest && latencySeconds > 0;
@@ -35,5 +35,6 @@ export class WaitingObservations {
       const isReported = start >= oldest && endSeconds > start;
       return isReported ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }] : [];
     });
+    return ([] as object[]).concat(...reported);
   }
 }

@@ -29,6 +29,8 @@ export interface PresentationOptions {
   /** Number of periods. Default: 1. */
   periods?: number;
   audio?: boolean;
+  /** Per representation. Default: `videoClip`. */
+  clips?: readonly Clip[];
   /** Default: `free-box`; of a live stream `mdat`. */
   padding?: Padding;
   /** Media time 0 is `timeShiftSeconds` before the join. Default: on demand. */
@@ -87,7 +89,10 @@ export function presentation(options: PresentationOptions): Presentation {
   if (ladderBps.length < 1 || ladderBps.length > MAX_REPRESENTATIONS) {
     throw new InputError('ladderBps', `1 to ${MAX_REPRESENTATIONS} representations`, ladderBps.length);
   }
-  const videos = ladderBps.map((bandwidthBps, i) => videoSource(i, { ...common, bandwidthBps, segmentSizesBits }));
+  const videos = ladderBps.map((bandwidthBps, i) => {
+    const clip = options.clips?.[i] ?? videoClip(i);
+    return videoSource(i, { ...common, clip, bandwidthBps, segmentSizesBits });
+  });
   const sources = [...videos, ...(options.audio ? [audioSource(common)] : [])];
   const files = new Map<string, () => MediaFile>();
   const stream: Stream = {
@@ -118,12 +123,12 @@ export function presentation(options: PresentationOptions): Presentation {
 function videoSource(
   representation: number,
   {
+    clip,
     bandwidthBps,
     segmentSizesBits,
     ...common
-  }: Common & Pick<PresentationOptions, 'segmentSizesBits'> & { bandwidthBps: number },
+  }: Common & Pick<PresentationOptions, 'segmentSizesBits'> & { clip: Clip; bandwidthBps: number },
 ): TrackSource {
-  const clip = videoClip(representation);
   const sizeBytes = (index: number) => segmentSizesBits[index]![representation]! / 8;
   const { segmentSeconds, chunkSeconds } = common;
   const paddingBytes = Math.round(segmentSeconds / chunkSeconds) * SMALLEST_PADDING_BYTES;

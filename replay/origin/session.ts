@@ -40,7 +40,7 @@ export interface SessionSpec {
   delivery?: Delivery;
   /** Called at the link's second 0, before the response to the request that starts it. */
   onStart?: () => void;
-  media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
+  media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding' | 'clips'>;
   /** Other files in the place of the scenario's media. */
   presentation?: Presentation;
 }

@@ -1,5 +1,5 @@
 import * as nodeFiles from 'node:fs/promises';
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { hostileLines, testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
@@ -167,4 +167,36 @@ test('1,000 reports at once are all there, whole', async () => {
 test('a folder that cannot be one is refused', async () => {
   await nodeFiles.writeFile(at('file'), '');
   await expect(start({ directory: at('file') })).rejects.toThrow('a folder that can be written to');
+});
+
+describe('with keepDays', () => {
+  const now = (day: number) => ({ utcMs: () => Date.UTC(2026, 0, day), monotonicMs: () => 0 });
+  const fileOf = (date: string) => `reports-${date}_a.ndjson`;
+  const dates = ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-03'];
+
+  beforeEach(async () => {
+    for (const name of [...dates.map(fileOf), 'reports-notes.ndjson', 'other-2025-01-01.ndjson']) {
+      await nodeFiles.writeFile(at(name), lineOf(1));
+    }
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('older reports are deleted at the start, and once a day; other files stay', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'setTimeout', 'performance'] });
+    let day = 31;
+    await start({ keepDays: 30, clock: { utcMs: () => now(day).utcMs(), monotonicMs: () => 0 } });
+    const kept = ['other-2025-01-01.ndjson', ...dates.slice(1).map(fileOf), 'reports-notes.ndjson'];
+    expect(await names()).toEqual(kept);
+    day = 33;
+    jest.advanceTimersByTime(86_400_000);
+    while ((await names()).length > 3) await new Promise((resolve) => setImmediate(resolve));
+    expect(await names()).toEqual([kept[0], fileOf(dates[3]!), kept.at(-1)]);
+  });
+
+  test('without it, all stay', async () => {
+    await start({ clock: now(400) });
+    expect(await names()).toHaveLength(dates.length + 2);
+  });
 });

@@ -16,10 +16,12 @@ import type { ServiceOptions } from '../start-service.ts';
 export interface CollectorOptions
   extends Pick<ServiceOptions, 'host' | 'port' | 'allowedHosts' | 'allowedOrigins' | 'token' | 'trustedProxies'>,
     Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {
-  /** Folder of `reports-<UTC day>_<random>.ndjson`, which collectors may share; nothing is deleted. */
+  /** Folder of `reports-<UTC day>_<random>.ndjson`, which collectors may share. */
   directory: string;
   /** Limit of all files of reports in the folder. */
   maxBytes: number;
+  /** Files are deleted this many days after theirs, at the start and once a day. Default: never. */
+  keepDays?: number | undefined;
   files?: AppendFiles | undefined;
 }
 
@@ -35,12 +37,17 @@ const LIMITS = { ...DEFAULT_LIMITS, rate: { perSecond: 20, burst: 200 }, connect
 const FILE_BYTES = 256e6;
 /** Somebody may move files away: the folder is measured again after this time. */
 const MEASURE_MS = 10_000;
+const DAY_MS = 86_400_000;
 
 /** Rejects if it cannot listen, or if the folder is unusable. */
 export async function startCollector(options: CollectorOptions) {
   const { clock = REAL_CLOCK, allowedHosts = [], allowedOrigins = [], token, limits, log = NO_LOG } = options;
   await openFolder(options.directory);
   const folder = new ReportFiles({ ...options, clock });
+  const { keepDays, onFault = () => {} } = options;
+  const deleteOld = () => deleteBefore(options.directory, clock.utcMs() - keepDays! * DAY_MS);
+  if (keepDays !== undefined) await deleteOld();
+  const timer = keepDays === undefined ? undefined : setInterval(() => void deleteOld().catch(onFault), DAY_MS);
   const logRefusal = refusalLog(log, clock);
   const app = await newHttpServer(
     { ...options, security: { allowedHosts, allowedOrigins, token }, limits: { ...LIMITS, ...limits } },
@@ -53,7 +60,11 @@ export async function startCollector(options: CollectorOptions) {
     },
   );
   /** `accepted`: reports in files since the start. */
-  const running = { url: '', accepted: 0, close: () => app.close().then(() => folder.written) };
+  const running = { url: '', accepted: 0, close };
+  function close(): Promise<void> {
+    clearInterval(timer);
+    return app.close().then(() => folder.written);
+  }
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.post<{ Body: string | undefined }>(REPORTS_PATH, async ({ body }, reply) => {
@@ -83,6 +94,17 @@ function refusalOf(error: Error): Omit<Refusal, 'address'> {
   if (error instanceof FolderFullError) return { status: 507, code: 'full', message: error.message };
   return { status: 503, code: 'not-written', message: `the disk did not take it: ${error.message}` };
 }
+
+/** Deletes the files of reports of days that ended before a time. */
+async function deleteBefore(directory: string, utcMs: number): Promise<void> {
+  for (const name of await reportFiles(directory)) {
+    const dayMs = Date.parse(name.slice(8, 18));
+    if (dayMs + DAY_MS <= utcMs) await nodeFiles.rm(join(directory, name), { force: true });
+  }
+}
+
+const reportFiles = async (directory: string) =>
+  (await nodeFiles.readdir(directory)).filter((name) => /^reports-.*\.ndjson$/.test(name));
 
 class FolderFullError extends Error {}
 
@@ -118,7 +140,7 @@ class ReportFiles {
 
   async #measure(): Promise<void> {
     const { directory, clock } = this.options;
-    const names = (await nodeFiles.readdir(directory)).filter((name) => /^reports-.*\.ndjson$/.test(name));
+    const names = await reportFiles(directory);
     const sizes = await Promise.all(names.map((name) => nodeFiles.stat(join(directory, name))));
     this.#folderBytes = sizes.reduce((sum, { size }) => sum + size, 0);
     this.#measuredMs = clock.monotonicMs();

@@ -62,7 +62,8 @@ export class Decisions {
         : controller.decide(state, forecast);
       if (decision === 'keep') {
         planner.keep({ situation, inFlight: inFlight!, input });
-        active!.keep(state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight!) ?? 0));
+        const seconds = controller.keepsForSeconds ? controller.keepsForSeconds(state, inFlight!) : 0;
+        active!.keep(state.nowSeconds + (seconds || 0));
         return undefined;
       }
       // A controller of the page may return anything.

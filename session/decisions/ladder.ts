@@ -50,9 +50,9 @@ export function ladderOf<D extends Declared>(allowed: readonly D[]): D[] {
   const sorted = [...allowed].sort(
     (a, b) =>
       a.bitrateBps - b.bitrateBps ||
-      (a.score ?? 0) - (b.score ?? 0) ||
+      (a.score || 0) - (b.score || 0) ||
       pixelsOf(a) - pixelsOf(b) ||
-      (a.frameRate ?? 0) - (b.frameRate ?? 0),
+      (a.frameRate || 0) - (b.frameRate || 0),
   );
   return sorted.filter(({ bitrateBps }, i) => bitrateBps !== sorted[i + 1]?.bitrateBps);
 }

@@ -61,7 +61,8 @@ export class Planner {
   situation(): Situation | undefined {
     const { port, session, clock } = this._parts;
     const situation = port.situation(!clock.isRunning);
-    return situation && session.record.live.atEdge(situation);
+    const { live, origin, last } = session.record;
+    return situation && live.atEdge(origin.applied(situation, last, clock.nowSeconds()));
   }
 
   /** A download was reconsidered and kept: at the same tick, the rate of a live stream is set on the same input. */

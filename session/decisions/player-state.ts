@@ -46,7 +46,7 @@ export function playerState({
   const { indexedSeconds } = situation;
   const upcomingSeconds = Array.from(
     { length: indexedSeconds ? rows : 0 },
-    (_, k) => indexedSeconds!(indexInPeriod + k) ?? playback.segmentSeconds,
+    (_, k) => indexedSeconds!(indexInPeriod + k) || playback.segmentSeconds,
   );
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   return {

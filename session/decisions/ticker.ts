@@ -46,7 +46,7 @@ export class Ticker {
   }
 
   stop(): void {
-    this._stopTimer?.();
+    if (this._stopTimer) this._stopTimer();
     this._stopTimer = undefined;
   }
 

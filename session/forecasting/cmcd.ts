@@ -37,5 +37,5 @@ export function withCmcd(
 }
 
 function lowBps({ levels, quantilesBps }: QuantileForecast): number {
-  return quantilesBps[0]!.filter((_, i) => !i || levels[i]! <= LEVEL).at(-1)!;
+  return quantilesBps[0]!.filter((_, i) => !i || levels[i]! <= LEVEL).pop()!;
 }

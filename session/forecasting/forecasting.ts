@@ -66,7 +66,7 @@ export class Forecasting {
 
   /** The plugin is detached. */
   stop(): void {
-    this._options.onStop?.();
+    if (this._options.onStop) this._options.onStop();
   }
 
   /** With the option `cmcd`, adds the plugin's keys to a request of the player: to `headers`, and to the URL, which it returns. */

@@ -87,7 +87,7 @@ export class PriorForecaster implements Forecaster {
     const [medianBps, spread, sessions] = this._past;
     // Fewer sessions give a wider forecast.
     const least = Math.log(LEAST_FACTOR) * (1 + 1 / sessions);
-    const deviation = Math.max(spread, least / LEVEL_SCORES.at(-1)!);
+    const deviation = Math.max(spread, least / LEVEL_SCORES[LEVEL_SCORES.length - 1]!);
     const quantiles = LEVEL_SCORES.map((score) => medianBps * Math.exp(score * deviation));
     return {
       issuedAtMs: nowSeconds * 1000,
@@ -114,15 +114,19 @@ export class PriorForecaster implements Forecaster {
     };
     const newest = Object.entries(all).sort(([, a], [, b]) => b[3] - a[3]);
     attempt(() => {
-      const text = JSON.stringify(Object.fromEntries(newest.slice(0, MAX_ORIGINS)));
-      this._options.host.storage()?.setItem(STORAGE_KEY, text);
+      const origins = newest.slice(0, MAX_ORIGINS).map(([origin]) => origin);
+      const text = JSON.stringify(all, origins);
+      this._options.host.storage()!.setItem(STORAGE_KEY, text);
     });
   }
 
   /** By origin. */
   private _stored(): Record<string, Statistics> {
-    const stored: unknown = attempt(() => JSON.parse(this._options.host.storage()?.getItem(STORAGE_KEY) ?? '{}'));
-    return Object.fromEntries(Object.entries(stored ?? {}).filter(([, value]) => isRecent(value, this._today())));
+    const stored: unknown = attempt(() => JSON.parse(this._options.host.storage()!.getItem(STORAGE_KEY)!));
+    const recent: Record<string, Statistics> = {};
+    for (const [origin, value] of Object.entries(stored || {}))
+      if (isRecent(value, this._today())) recent[origin] = value;
+    return recent;
   }
 
   private _today(): number {

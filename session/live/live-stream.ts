@@ -77,7 +77,7 @@ export class LiveStream {
     const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
     return {
       ...rest,
-      offRateShare: this._offRate?.share ?? 0,
+      offRateShare: this._offRate?.share || 0,
       chunkSeconds: this._videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
       firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
     };

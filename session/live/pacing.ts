@@ -77,21 +77,21 @@ export class Pacing implements Ticking {
     const { controller } = planner;
     const kept = planner.takeKept();
     // An answer that would soon expire is renewed on the input of a download that was reconsidered.
-    const keptSeconds = this._kept?.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
+    const keptSeconds = this._kept && this._kept.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this._kept = undefined;
     const isAsked = session.record.started && controller.pace && controller !== this._failed;
-    const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
-    if (!situation?.live?.isPaceable) return false;
+    const situation = isAsked ? (kept ? kept.situation : planner.situation()) : undefined;
+    if (!situation || !situation.live || !situation.live.isPaceable) return false;
     const { playback, period } = situation;
-    const inFlight = kept?.inFlight ?? session.record.inFlight(nowSeconds);
+    const inFlight = kept ? kept.inFlight : session.record.inFlight(nowSeconds);
     const held = this._held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
     session.record.live.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = kept?.input ?? planner.takeInput(situation, inFlight);
+    const { state, forecast } = kept ? kept.input : planner.takeInput(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),
@@ -104,7 +104,7 @@ export class Pacing implements Ticking {
     const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this._jumpedMs >= JUMP_MS;
     const isSet = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
-    const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds ?? 0) - EARLY_TICK_SECONDS;
+    const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds || 0) - EARLY_TICK_SECONDS;
     if (isSet && !pace.jump) this._kept = { controller, untilSeconds: nowSeconds + keepsForSeconds };
     if (isJump) {
       this._jumpedMs = nowMs;
@@ -148,7 +148,7 @@ const isSame = (a: number, b: number) => Math.abs(a - b) < SAME;
 
 /** A controller of the page may return anything. */
 function checked(pace: Pace, { playbackRates: { min, max } }: LiveState): Pace {
-  const { playbackRate: rate, targetLatencySeconds: target }: Partial<Pace> = pace ?? {};
+  const { playbackRate: rate, targetLatencySeconds: target }: Partial<Pace> = pace || {};
   const isValid = rate! >= min - SAME && rate! <= max + SAME && target! > 0 && target! < Number.POSITIVE_INFINITY;
   if (!isValid) throw new Error(`expected a rate from ${min} to ${max} and a latency, got ${rate} and ${target} s`);
   return { ...pace, playbackRate: Math.max(min, Math.min(max, rate!)) };

@@ -11,10 +11,10 @@ export const SWITCH: Check = ['true or false', (value) => typeof value === 'bool
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
   check(isPlain(options), path, 'an object', options);
+  const names = Object.keys(checks);
   for (const [name, value] of Object.entries(options)) {
-    const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
-    check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
-    const [expected, holds] = rule;
+    check(names.includes(name), `${path}.${name}`, `one of ${names.join(', ')}`, value);
+    const [expected, holds]: Check = checks[name as keyof O];
     check(value === undefined || holds(value), `${path}.${name}`, expected, value);
   }
 }

@@ -104,7 +104,7 @@ export class Events {
 
   /** Returns a function that removes the listener. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
-    check(Object.hasOwn(this._listeners, type), 'event', 'decision, pace or fault', type);
+    check(Object.keys(this._listeners).includes(type), 'event', 'decision, pace or fault', type);
     check(typeof listener === 'function', 'listener', 'a function', listener);
     const set = this._listeners[type] as Set<Listener<K>>;
     set.add(listener);
@@ -119,7 +119,7 @@ export class Events {
     const event = { code, message, cause };
     this.faults.push(event);
     this._options.host.soon(() => {
-      this._options.logger?.warn(`leo-abr: ${message}`);
+      if (this._options.logger) this._options.logger.warn(`leo-abr: ${message}`);
       this.emit('fault', event);
     });
   }

@@ -101,19 +101,19 @@ export function createHandle(
     },
     on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {
-      const { session, clock, pacing } = installation?.adaptation ?? {};
+      const { session, clock, pacing } = installation?.adaptation || {};
       const {
         number = 0,
         requestedBits = 0,
         wastedBits = 0,
         decision,
         forecast,
-      }: Partial<SessionRecord> = session?.record ?? {};
+      }: Partial<SessionRecord> = session?.record || {};
       return {
         status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
         controller: resolved.controllerName,
         session: number,
-        nowSeconds: clock?.nowSeconds() ?? 0,
+        nowSeconds: clock?.nowSeconds() || 0,
         decision,
         pace: pacing?.pace,
         forecast,

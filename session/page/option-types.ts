@@ -87,6 +87,11 @@ export interface LeoAbrOptions {
    */
   prior?: boolean;
   /**
+   * `false`: nothing is read from or written to the browser's storage, so there is no `prior`. `assignArm` and
+   * `reportSessions` have the same option. Default true.
+   */
+  storage?: boolean;
+  /**
    * Only `mpc-l`: what the page has loaded of late (Resource Timing) is evidence for the first segment. Leave it off
    * where the page comes from a much nearer server than the video. Default false.
    */
@@ -102,7 +107,8 @@ export interface LeoAbrOptions {
    */
   timeSource?: TimeSource;
   /**
-   * Sizes of the stream's segments, or their URL: `{"representations": {"<id>": [bytes per segment]}}`. Default: the
+   * Sizes of the stream's segments, or their URL: `{"representations": {"<id>": [bytes per segment]}}`. The URL of a live
+   * stream is read again every third segment; its `firstIndex` is the index of the lists' first segment. Default: the
    * stream's own index if it has one, else estimates from earlier downloads.
    */
   sizes?: SizesFile | string | URL;

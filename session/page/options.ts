@@ -7,9 +7,9 @@ import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 
 import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
-import type { Objective, QoeWeights } from '../../abr/qoe/qoe.ts';
+import type { QoeWeights } from '../../abr/qoe/qoe.ts';
 
-import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
+import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { type Pictures, weightsOfPictures } from '../decisions/qualities.ts';
@@ -23,6 +23,7 @@ import { parseSizes } from '../requests/segment-sizes.ts';
 import type { Session } from '../requests/session.ts';
 import { type Check, type Checks, checkOptions, has, isFrom, isPlain, isText, isWhole, SWITCH } from './checks.ts';
 import type { Events } from './events.ts';
+import { JSON_CHECKS, MPC_L_CHECKS } from './json-options.ts';
 import {
   CONTROLLER_NAMES,
   type InternalOptions,
@@ -63,40 +64,24 @@ const LARGEST_SEED = 2 ** 32 - 1;
 const MPC_L = 'mpc-l';
 /** What saving data means: a Mbit/s has to add this much quality. */
 const SAVED_PER_MBPS = 2;
-const OBJECTIVES: readonly unknown[] = ['perceived', 'log', 'linear'] satisfies Objective[];
-const SAVES: readonly unknown[] = ['auto', true, false];
-const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100;
-
 const ANY: Check = ['any', () => true];
-
-/** What only `mpc-l` has. */
-const MPC_L_CHECKS = {
-  risk: isFrom(0, 1),
-  watchSeconds: isFrom(1, Number.POSITIVE_INFINITY),
-  abandon: SWITCH,
-  maxWastedShare: isFrom(0, 1),
-  prior: SWITCH,
-  pageLoad: SWITCH,
-};
 
 const isFile = (value: unknown) => value instanceof URL || isText(value) || isPlain(value);
 
 const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
-  ...MPC_L_CHECKS,
+  ...JSON_CHECKS,
   controller: [
     `${CONTROLLER_NAMES.join(', ')} or an object with decide()`,
     (value) => (CONTROLLER_NAMES as readonly unknown[]).includes(value) || has(value, 'decide'),
   ],
   forecasters: ['an array', Array.isArray],
-  horizon: isWhole(1, MAX_HORIZON),
-  qoe: ['perceived, log or linear', (value) => OBJECTIVES.includes(value)],
   quality: ['a URL, an object or a function', (value) => isFile(value) || typeof value === 'function'],
-  saveData: ['auto, true, false or a price from 0 to 100', (value) => SAVES.includes(value) || isPrice(value)],
   timeSource: ['now()', (value) => has(value, 'now')],
   sizes: ['a URL or an object', isFile],
   live: ['an object', isPlain],
   cmcd: SWITCH,
   seed: isWhole(0, LARGEST_SEED),
+  storage: SWITCH,
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
   weights: ANY,
@@ -121,6 +106,7 @@ export const DEFAULTS = {
   prior: true,
   saveData: 'auto',
   seed: 1,
+  storage: true,
 } as const satisfies LeoAbrOptions;
 
 type Given = LeoAbrOptions & InternalOptions;
@@ -151,7 +137,7 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
     ...options,
     host,
     logger,
-    timeSource: options.timeSource ?? deviceClock(host),
+    timeSource: options.timeSource || deviceClock(host),
     sizes,
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
@@ -188,7 +174,7 @@ function controllerOf(options: WithDefaults): () => Controller {
 }
 
 function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newForecasting'] {
-  const { controller, forecasters, prior, cmcd, seed } = options;
+  const { controller, forecasters, prior, storage, cmcd, seed } = options;
   const hasPageForecasters = forecasters.length > 0;
   if (controller !== MPC_L) {
     if (!hasPageForecasters) return undefined;
@@ -198,7 +184,7 @@ function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newF
     // Choices on demand do not depend on handovers.
     const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
     const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
-    const statistics = prior ? new PriorForecaster({ port, host }) : undefined;
+    const statistics = prior && storage ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({
       events,
       forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],

@@ -48,16 +48,24 @@ export class Downloads {
       forecasting?.start(clock);
     }
     const atSeconds = clock.nowSeconds();
+    if (live && segment) sizes.requestedLive();
     const waits = live && session.record.live.requested(live, segment !== undefined, atSeconds);
+    const { last, origin } = session.record;
+    const expectedSeconds = live ? 0 : origin.expectedSeconds(segment, last);
     const link = new LinkWatch(atSeconds, {
       meter: isOpaque ? undefined : forecasting?.meter,
+      expectedSeconds,
       waits,
       knownBps: () => knownBps(session.record.downloads),
     });
     const download = segment
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
-    if (isOpaque && download instanceof VideoDownload) download.keep(Number.POSITIVE_INFINITY);
+    if (download instanceof VideoDownload) {
+      download.isSwitch = last?.representation.id !== segment!.representation.id;
+      if (expectedSeconds < Number.POSITIVE_INFINITY) download.dueSeconds = atSeconds + expectedSeconds;
+      if (isOpaque) download.keep(Number.POSITIVE_INFINITY);
+    }
     this._downloads.set(request, download);
     session.begin(download);
     ticker.update();
@@ -86,7 +94,7 @@ export class Downloads {
   /** More of the body has arrived. */
   received(request: object, arrived: Arrived): void {
     const download = this._downloads.get(request);
-    const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
+    const isNews = arrived.addedBits! > 0 || arrived.totalBits! > 0 || arrived.chunks! > 0;
     if (download === undefined || !isNews) return;
     const { clock, ticker } = this._parts;
     const atSeconds = clock.nowSeconds();
@@ -112,7 +120,10 @@ export class Downloads {
       const seconds = downloadSeconds ?? untilLastSeconds;
       // The player may use the device's clock, which may have been set meanwhile.
       const isPossible = seconds >= 0 && seconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
-      session.end(download, outcome, isPossible ? seconds : elapsedSeconds);
+      const { record } = session;
+      const isLive = record.live.isRequested;
+      const setUp = isLive ? 0 : record.origin.ended(download, outcome, nowSeconds, knownBps(record.downloads));
+      session.end(download, outcome, isPossible ? seconds : elapsedSeconds, setUp);
       if (outcome === 'whole') sizes.learn(download.segment, download.sizeBits);
     }
     ticker.update();

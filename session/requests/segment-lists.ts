@@ -16,7 +16,9 @@ export interface SegmentLists {
 
 /** Returns a valid parsed file; throws an `InputError` that names the first wrong field. */
 export function parseLists<T>(value: unknown, { name, listOf, expected, holds }: SegmentLists): T {
-  const entries = Object.entries((value as { representations?: object } | null | undefined)?.representations ?? {});
+  const { representations, firstIndex = 0 } = (value || {}) as { representations?: object; firstIndex?: number };
+  const entries = Object.entries(representations || {});
+  check(Number.isInteger(firstIndex), `${name}.firstIndex`, 'a whole number', firstIndex);
   check(entries.length > 0, `${name}.representations`, `${expected} by id`, value);
   for (const [id, entry] of entries) {
     const field = `${name}.representations.${id}`;

@@ -36,6 +36,14 @@ test('a list over all periods is indexed by the presentation, a list of one peri
   expect(sizes.sizeBits(question(inSecond, 'own'))).toBe(56);
 });
 
+test('the list of a live stream begins at its first index; what it does not reach is learnt', () => {
+  const sizes = new SegmentSizes();
+  sizes.useFile(parseSizes({ firstIndex: 100, representations: { v0: [1, 2] } }));
+  const bitsAt = (index: number) => sizes.sizeBits(question({ index, isLive: true }));
+  expect([99, 100, 101, 102].map(bitsAt)).toEqual([4e6, 8, 16, 4e6]);
+  expect(() => parseSizes({ firstIndex: 1.5, representations: { v0: [1] } })).toThrow('sizes.firstIndex');
+});
+
 describe('learnt sizes', () => {
   /** Sizes of the next segment over declared ones, after segments with these ratios of representation v0. */
   function ratiosAfter(...ratios: number[]): { own: number; other: number } {

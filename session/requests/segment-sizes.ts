@@ -20,12 +20,16 @@ const SURE_SECONDS = 60;
 const LEAST_LIVE_SHARE = 0.8;
 const PEAK_SHARE = 0.9;
 const PEAK_HALF_LIFE_SECONDS = 300;
+/** The file of a live stream is read again after so many requests for video. */
+const RELOADED_AFTER = 3;
 
 /**
  * `sizes.json`: per representation id, the bytes of each segment in order. If periods share the id, their segments
- * follow one another.
+ * follow one another. The file of a live stream may grow.
  */
 export interface SizesFile {
+  /** Index of the lists' first segment, which counts as `PlayerState.segmentIndex` does. Default 0. */
+  firstIndex?: number;
   representations: Record<string, readonly number[]>;
 }
 
@@ -59,7 +63,10 @@ interface Ratio {
  * as a black opening, does not promise that the next one has as few.
  */
 export class SegmentSizes {
-  private _file: SizesFile['representations'] = {};
+  /** Reads the file, if there is one. */
+  reload?: () => void;
+  private _liveRequests = 0;
+  private _file: SizesFile = { representations: {} };
   /** The newest last. */
   private _learnt: Ratio[] = [];
   private _learntSeconds = 0;
@@ -70,8 +77,13 @@ export class SegmentSizes {
   private _upcomingOf: string | undefined;
 
   useFile(file: SizesFile): void {
-    this._file = file.representations;
+    this._file = file;
     this._upcomingOf = undefined;
+  }
+
+  /** A segment of a live stream is requested. */
+  requestedLive(): void {
+    if (++this._liveRequests % RELOADED_AFTER === 0) this.reload?.();
   }
 
   /** Forgets the learnt ratios, for another stream. */
@@ -126,7 +138,7 @@ export class SegmentSizes {
       this._upcomingOf = question;
       this._upcoming = Array.from({ length: count }, (_, k) => {
         const at = index + k;
-        const segmentSeconds = indexedSeconds?.(at) ?? playback.segmentSeconds;
+        const segmentSeconds = (indexedSeconds && indexedSeconds(at)) || playback.segmentSeconds;
         return ladder.map((representation) => {
           const bits = indexedBits(representation.id, at);
           return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits, isLive });
@@ -145,8 +157,9 @@ export class SegmentSizes {
     indexedBits,
     isLive = false,
   }: SegmentQuestion): number {
-    const listed = this._file[id];
-    const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
+    const { representations, firstIndex = 0 } = this._file;
+    const listed = representations[id];
+    const bytes = listed?.[(listed.length === period.segmentCount ? index : period.firstIndex + index) - firstIndex];
     if (bytes !== undefined) return bytes * 8;
     const leastRatio = isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this._peakRatio) : 0;
     return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, this._ratio(id));

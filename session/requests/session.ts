@@ -5,6 +5,7 @@ import type { ValidForecast } from '../../abr/forecast.ts';
 import { type DownloadContext, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import { LiveStream } from '../live/live-stream.ts';
 import type { Choice, SegmentRequest, Situation } from '../player-port.ts';
+import { OriginWaits } from './origin-waits.ts';
 
 /** Controllers of pages look back at most 16 downloads. */
 const DOWNLOADS_KEPT = 32;
@@ -25,6 +26,11 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 export class VideoDownload extends SegmentDownload {
   /** Until then, on the session's clock, it is not reconsidered; undefined before the first time. */
   private _keptUntilSeconds: number | undefined;
+
+  /** The segment before was of another representation, or there is none. */
+  isSwitch = false;
+  /** When its first byte is expected, if the origin is slow. Until then, it is not reconsidered. */
+  dueSeconds = 0;
 
   constructor(
     readonly segment: SegmentRequest,
@@ -95,6 +101,7 @@ class MutableRecord {
   forecast: ValidForecast | undefined;
 
   readonly live = new LiveStream();
+  readonly origin = new OriginWaits();
 
   /** Sessions are counted from 1, the player's first source. */
   constructor(readonly number: number) {}
@@ -116,7 +123,7 @@ class MutableRecord {
 
   /** Bits of video requested, without failed downloads. */
   get requestedBits(): number {
-    return this.endedBits + (this.active?.sizeBits ?? 0);
+    return this.endedBits + (this.active ? this.active.sizeBits : 0);
   }
 
   /** A copy of the video download in flight, for a controller. */
@@ -171,8 +178,11 @@ export class Session {
     record.active = download;
   }
 
-  /** A video download has ended, `downloadSeconds` after its request. A failed or empty one is not recorded. */
-  end(download: VideoDownload, outcome: Outcome, downloadSeconds: number): void {
+  /**
+   * A video download has ended, `downloadSeconds` after its request. A failed or empty one is not recorded.
+   * `setUpSeconds`: what it waited for the origin alone.
+   */
+  end(download: VideoDownload, outcome: Outcome, downloadSeconds: number, setUpSeconds = 0): void {
     const record = this._record;
     const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = download;
     const abandoned = outcome === 'abandoned';
@@ -185,14 +195,15 @@ export class Session {
       record.wastedBits += receivedBits;
       record.abandonments++;
     }
-    const linkSeconds = download.link.linkSeconds(downloadSeconds);
+    const linkSeconds = download.link.linkSeconds(downloadSeconds - setUpSeconds);
     if (linkSeconds === undefined) return;
     const { bitrateBps } = segment.representation;
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
     if (linkSeconds >= FAST_SECONDS) {
       record.bounds = [];
       const { requestedAtSeconds: sent, firstByteAtSeconds } = download.state(requestedAtSeconds);
-      const latency = firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent };
+      const latency =
+        firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent - setUpSeconds };
       record.measured = this._kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
     } else if (!abandoned) record.bounds = this._kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
   }

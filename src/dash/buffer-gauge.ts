@@ -28,7 +28,7 @@ export class BufferGauge {
   }
 
   playheadSeconds(): number {
-    return this.element()?.currentTime ?? 0;
+    return this.element()?.currentTime || 0;
   }
 
   /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. */
@@ -43,7 +43,7 @@ export class BufferGauge {
     const buffered = this.element()?.buffered;
     const start = this.playheadSeconds();
     let end = start;
-    for (let i = 0; i < (buffered?.length ?? 0); i++) {
+    for (let i = 0; i < (buffered?.length || 0); i++) {
       if (buffered!.start(i) <= end + GAP_SECONDS) end = Math.max(end, buffered!.end(i));
     }
     return end - start;
@@ -51,7 +51,7 @@ export class BufferGauge {
 
   /** The element's playback rate, > 0, and whether it is paused. */
   playback(): { playbackRate: number; isPaused: boolean } {
-    const { playbackRate, paused = false }: Partial<HTMLMediaElement> = this.element() ?? {};
+    const { playbackRate, paused = false }: Partial<HTMLMediaElement> = this.element() || {};
     // dash.js can set a rate of 0 while it stalls.
     return { playbackRate: playbackRate || 1, isPaused: paused };
   }

@@ -39,24 +39,24 @@ export class CatchUp extends ElementRate {
 
   /** dash.js then resets the playback rate to 1. */
   protected turnOff(): void {
-    this._restore ??= overrideSettings(this._player, [[ENABLED, false]]);
+    this._restore ||= overrideSettings(this._player, [[ENABLED, false]]);
   }
 
   protected restore(): void {
-    this._restore?.();
+    if (this._restore) this._restore();
     this._restore = undefined;
   }
 
   /** As dash.js's MediaPlayerModel has them: the settings, else the stream's, else defaults. */
   limits({ manifestInfo }: StreamInfo, playback: PlaybackController | undefined): LiveLimits {
     const enabled = setting(this._player, ENABLED);
-    const targetSeconds = playback?.getLiveDelay?.() ?? 0;
-    const { latency, playbackRate } = serviceDescription(manifestInfo) ?? {};
+    const targetSeconds = playback?.getLiveDelay?.() || 0;
+    const { latency, playbackRate } = serviceDescription(manifestInfo) || {};
     const { min, max } =
       [
         { min: this._setting('playbackRate.min'), max: this._setting('playbackRate.max') },
         { min: (playbackRate?.min || Number.NaN) - 1, max: (playbackRate?.max || Number.NaN) - 1 },
-      ].find((one) => Number.isFinite(one.min) || Number.isFinite(one.max)) ?? UNNOTICED;
+      ].find((one) => Number.isFinite(one.min) || Number.isFinite(one.max)) || UNNOTICED;
     const isDescribed = latency && latency.target > 0 && latency.max > latency.target;
     const streamDrift = isDescribed ? (latency.max - latency.target + 500) / 1000 : DRIFT_SECONDS;
     const maxDrift = this._setting('maxDrift');
@@ -85,7 +85,7 @@ interface ServiceDescription {
 
 /** The one that dash.js applies: the last of DVB's, else the last without a scope. */
 function serviceDescription({ serviceDescriptions }: StreamInfo['manifestInfo']): ServiceDescription | undefined {
-  const all = (serviceDescriptions ?? []) as unknown as ServiceDescription[];
+  const all = (serviceDescriptions || []) as unknown as ServiceDescription[];
   const describedBy = (scheme: string | null) => all.filter(({ schemeIdUri }) => schemeIdUri === scheme).pop();
-  return describedBy(DVB_SCHEME) ?? describedBy(null);
+  return describedBy(DVB_SCHEME) || describedBy(null);
 }

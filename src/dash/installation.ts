@@ -81,7 +81,7 @@ class DashInstallation implements Installation {
       this.adaptation.sourceEnded();
       this._port.sourceEnded();
       // player.reset(), whose last event this is, removes the rule and the settings after it.
-      queueMicrotask(() => this.adaptation.guard(() => this._addRule()));
+      Promise.resolve().then(() => this.adaptation.guard(() => this._addRule()));
     },
     manifestLoadingStarted: () => this._addRule(),
     playbackSeeking: () => {

@@ -84,7 +84,7 @@ export class LiveSupport {
     playback: PlaybackController | undefined,
   ): LivePosition | undefined {
     const time = this._clock.time(stream, representation);
-    const targetLatencySeconds = playback?.getLiveDelay?.() ?? 0;
+    const targetLatencySeconds = playback?.getLiveDelay?.() || 0;
     const latencySeconds = this._clock.latencySeconds() ?? targetLatencySeconds;
     return time && { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
   }
@@ -122,7 +122,7 @@ function watchReader(customData: CustomData, received: (bytes: number) => void):
         read() {
           const part = nativeRead();
           part.then(
-            ({ value }) => received(value?.length ?? 0),
+            ({ value }) => received(value?.length || 0),
             () => {},
           );
           return part;

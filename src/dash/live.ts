@@ -44,7 +44,7 @@ export class LiveClock {
     const latency = this.latencySeconds();
     const isSynchronised = this._offsetMs !== undefined || latency === undefined;
     const nowSeconds = isSynchronised
-      ? (Date.now() + (this._offsetMs ?? 0) - Number(availableFrom)) / 1000
+      ? (Date.now() + (this._offsetMs || 0) - Number(availableFrom)) / 1000
       : // The plugin was attached after the comparison.
         this._gauge.playheadSeconds() + latency;
     // As the manifest announces it.

@@ -44,7 +44,7 @@ export class DashPort implements PlayerPort {
     const { _player: player, gauge, live } = this;
     const context = this._context;
     if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
-    this._limits ??= this._limitsOf(context);
+    this._limits ||= this._limitsOf(context);
     if (!this._limits) {
       this._events.fault('unsupported-stream', 'representations have no bandwidth: dash.js decides');
       return undefined;

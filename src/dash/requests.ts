@@ -39,7 +39,7 @@ export class Requests {
   readonly intercept = <T extends { url: string; headers?: Record<string, string> }>(outgoing: T): Promise<T> => {
     const { _adaptation: adaptation } = this;
     const { customData } = outgoing as { customData?: CustomData };
-    const { request } = customData ?? {};
+    const { request } = customData || {};
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
       adaptation.guard(() => adaptation.downloads.restarted(request));
@@ -83,6 +83,6 @@ function segmentOf(request: FragmentRequest, live: LiveSupport, bitrates: Bitrat
 export function bytesLoaded({ bytesLoaded, traces }: Pick<FragmentRequest, 'bytesLoaded' | 'traces'>): number {
   if (bytesLoaded > 0) return bytesLoaded;
   let bytes = 0;
-  for (const { b } of traces ?? []) bytes += b?.[0] ?? 0;
+  for (const { b } of traces || []) bytes += b?.[0] || 0;
   return bytes;
 }

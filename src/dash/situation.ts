@@ -11,7 +11,7 @@ import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.t
 /** Representations that the page's limits allow, at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
   const allowed =
-    context.getAbrController().getPossibleVoRepresentationsFilteredBySettings(context.getMediaInfo(), true) ?? [];
+    context.getAbrController().getPossibleVoRepresentationsFilteredBySettings(context.getMediaInfo(), true) || [];
   if (allowed.length === 0) throw new Error('no representation is allowed');
   return allowed;
 }
@@ -29,7 +29,7 @@ export class Bitrates {
     this._periodId = periodId;
     if (!allowed.every(isKnown)) {
       const all = context.getAbrController().getPossibleVoRepresentations(context.getMediaInfo(), true);
-      for (const { id, bitrateBps } of withBitrates((all ?? allowed).map(declaredOf)) ?? [])
+      for (const { id, bitrateBps } of withBitrates((all ?? allowed).map(declaredOf)) || [])
         this._known.set(id, bitrateBps);
     }
     if (!allowed.every(isKnown)) return undefined;
@@ -122,11 +122,11 @@ interface Template {
 }
 
 /** By template, because the list may be long and does not change. */
-const timelines = new WeakMap<Template, readonly number[]>();
+const timelines = new WeakMap<Template, number[]>();
 
 /** Duration of each segment of the period; undefined without a `SegmentTimeline`. */
 function timelineSeconds({ adaptation, index }: Representation): readonly number[] | undefined {
-  const { period, index: set } = (adaptation ?? {}) as { index?: number; period?: ManifestPeriod };
+  const { period, index: set } = (adaptation || {}) as { index?: number; period?: ManifestPeriod };
   const found = period?.mpd?.manifest?.Period[period.index]?.AdaptationSet[set!]?.Representation[index];
   const template = found?.SegmentTemplate;
   const elements = template?.SegmentTimeline?.S;
@@ -137,7 +137,8 @@ function timelineSeconds({ adaptation, index }: Representation): readonly number
     // After an element that repeats until the next one begins (r < 0), the index of a segment is not known.
     const open = elements.findIndex(({ r = 0 }) => r < 0);
     const counted = open < 0 ? elements : elements.slice(0, open);
-    seconds = counted.flatMap(({ d, r = 0 }) => Array<number>(1 + r).fill(d / timescale));
+    seconds = [];
+    for (const { d, r = 0 } of counted) for (let i = 0; i <= r; i++) seconds.push(d / timescale);
     timelines.set(template, seconds);
   }
   return seconds;
@@ -155,7 +156,7 @@ export function periodOf({ id, start, duration, manifestInfo }: StreamInfo, repr
   const segmentSeconds = segmentDuration(representation);
   const segmentsIn = (seconds: number) => Math.max(0, Math.ceil(seconds / segmentSeconds - 0.01));
   const hasEnd = !manifestInfo.isDynamic && Number.isFinite(duration);
-  const { numberOfSegments } = representation.mediaFinishedInformation ?? {};
+  const { numberOfSegments } = representation.mediaFinishedInformation || {};
   return {
     id: String(id),
     startSeconds: start,

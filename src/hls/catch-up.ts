@@ -49,7 +49,7 @@ export class CatchUp extends ElementRate {
     const most = this._pageRate ?? config.maxLiveSyncPlaybackRate;
     const isLowLatency = config.lowLatencyMode && details!.partTarget > 0;
     return this.within({
-      targetSeconds: targetLatency ?? 0,
+      targetSeconds: targetLatency || 0,
       playbackRates: { ...UNNOTICED, ...(most > 1 && { max: Math.min(2, most) }) },
       maxLatencySeconds: maxLatency || Number.POSITIVE_INFINITY,
       // hls.js's default, 1, is no catch-up: on streams without parts, the page asks for one.

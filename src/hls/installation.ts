@@ -141,7 +141,7 @@ export class HlsInstallation implements Installation {
 
   /** Applies the option's target latency. */
   private _setTarget(): void {
-    const { hls } = this._port.connection ?? {};
+    const { hls } = this._port.connection || {};
     const { targetLatencySeconds } = this.adaptation.options.live;
     // Before it has a source, hls.js may still be under construction.
     if (!hls || targetLatencySeconds === this._target || !this._hasSource) return;

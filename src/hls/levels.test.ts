@@ -51,6 +51,22 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
     expect(played(rates).decisions[0]!.representationId).toBe('1000000-640x360-1');
   });
 
+  test('a change of pathway keeps the ids, and forgets no download', () => {
+    const pathways = ['a', 'b'].flatMap((id) => LADDER_BPS.map((bps) => `BANDWIDTH=${bps},PATHWAY-ID="${id}"`));
+    const { player, hls, controller, ladder, decisions } = played(pathways, 1);
+    const before = hls.levels;
+    player.download(0, 8e6, 1);
+    hls.pathwayPriority = ['b'];
+    expect(hls.levels).not.toBe(before);
+    expect(new Set(hls.levels.map(({ pathwayId }) => pathwayId))).toEqual(new Set(['b']));
+    player.ask();
+    expect(ladder()).toEqual(LADDER_BPS);
+    expect(controller.states.at(-1)!.downloads).toHaveLength(1);
+    expect(new Set(decisions.map(({ representationId }) => representationId))).toEqual(
+      new Set([String(LADDER_BPS[1])]),
+    );
+  });
+
   test.each(['', 'BANDWIDTH=2000000,'])('of "%s" for all, bitrates are estimated from the pictures', (bandwidth) => {
     const variants = PICTURES.map((one) => `${bandwidth}RESOLUTION=${one}`);
     const { player, ladder, decisions, faults, controller } = played(variants, 2);

@@ -15,10 +15,10 @@ const rungs = new WeakMap<Level, Rung>();
 /** All levels; undefined if the bitrate of one can be neither read nor estimated. */
 export function rungsOf(levels: readonly Level[]): readonly Rung[] | undefined {
   if (levels.some((level) => !rungs.has(level))) {
-    for (const one of described(levels) ?? []) if (!rungs.has(one.level)) rungs.set(one.level, one);
+    for (const one of described(levels) || []) if (!rungs.has(one.level)) rungs.set(one.level, one);
   }
-  const all = levels.flatMap((level) => rungs.get(level) ?? []);
-  return all.length === levels.length ? all : undefined;
+  const all = levels.map((level) => rungs.get(level)!);
+  return all.every(Boolean) ? all : undefined;
 }
 
 function described(levels: readonly Level[]): readonly Rung[] | undefined {

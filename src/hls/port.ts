@@ -43,13 +43,13 @@ export class HlsPort implements PlayerPort {
 
   /** The levels that the plugin may choose; none while the page has chosen one. */
   allowed(): readonly Rung[] {
-    const { hls, firstLevel, loading } = this.connection ?? {};
+    const { hls, firstLevel, loading } = this.connection || {};
     if (!hls?.autoLevelEnabled) return [];
     const all = rungsOf(hls.levels);
     if (!all) this._events.fault('unsupported-stream', 'levels have neither BANDWIDTH nor RESOLUTION: hls.js decides');
     // Only in an emergency is a level left before the interval has passed.
     const held = !loading!() && this._isHeld() && all?.find(({ level }) => level === hls.loadLevelObj);
-    return held ? [held] : allowedRungs(hls, all ?? [], firstLevel!);
+    return held ? [held] : allowedRungs(hls, all || [], firstLevel!);
   }
 
   /** hls.js refuses an automatic switch now. */
@@ -90,7 +90,7 @@ export class HlsPort implements PlayerPort {
   isBusy(lastIndex: number | undefined): boolean {
     const { hls, loading } = this.connection!;
     const { latestLevelDetails: details } = hls;
-    const isFull = (hls.mainForwardBufferInfo?.len ?? 0) >= hls.maxBufferLength;
+    const isFull = (hls.mainForwardBufferInfo?.len || 0) >= hls.maxBufferLength;
     return loading() !== undefined || isFull || (details ? !details.live && lastIndex === details.endSN : false);
   }
 }

@@ -92,7 +92,7 @@ export class Requests {
     }
     if (!part || this._isComplete(request)) this._end(request, 'whole');
     // hls.js now requests the next part that is listed, without an event.
-    else queueMicrotask(() => this._adaptation.guard(() => this._follow(request)));
+    else Promise.resolve().then(() => this._adaptation.guard(() => this._follow(request)));
   }
 
   private _failed({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void {
@@ -114,7 +114,7 @@ export class Requests {
   private _requested(request: HlsRequest): void {
     const { _hls: hls, _adaptation: adaptation, _isMain: isMain } = this;
     const { frag } = request;
-    const { stats } = frag.loader ?? {};
+    const { stats } = frag.loader || {};
     // A test of the bandwidth is loaded again to be played.
     const isVideo = isMain && frag.type === 'main' && !frag.bitrateTest;
     const time = isMain ? liveTime(hls) : undefined;
@@ -150,7 +150,7 @@ export class Requests {
   /** Follows the bytes of the running request. There is none while hls.js waits for a key: its bytes then come at once. */
   private _follow(request: HlsRequest): void {
     const { guard, downloads } = this._adaptation;
-    const { stats } = request.frag.loader ?? {};
+    const { stats } = request.frag.loader || {};
     if (!stats) return;
     let { loaded } = stats;
     watch(stats, () =>
@@ -172,7 +172,7 @@ export class Requests {
     // hls.js makes another object for each update of the playlist.
     const newest = details?.fragments[Number(frag.sn) - details.startSN] ?? frag;
     const endSeconds = frag.start + wholeSeconds(newest, details);
-    return untilSeconds > endSeconds - (details?.partTarget ?? 0) / 2;
+    return untilSeconds > endSeconds - (details?.partTarget || 0) / 2;
   }
 }
 
@@ -207,7 +207,7 @@ export function installCmcd(config: HlsConfig, adaptation: Adaptation): () => vo
         super.load(context, ...more);
       }
     };
-  Object.assign(config, { cmcd: cmcd ?? {}, fLoader: withKeys(fLoader), pLoader: withKeys(pLoader) });
+  Object.assign(config, { cmcd: cmcd || {}, fLoader: withKeys(fLoader), pLoader: withKeys(pLoader) });
   return () => {
     if (!cmcd) Object.assign(config, { cmcd, fLoader, pLoader });
   };

@@ -21,8 +21,8 @@ export function readSituation(
 ): Situation {
   const { media, latestLevelDetails: details } = hls;
   const segmentSeconds = segmentDuration(details);
-  const bufferLevelSeconds = hls.mainForwardBufferInfo?.len ?? 0;
-  const endSeconds = (media?.currentTime ?? 0) + bufferLevelSeconds + ROUNDING_SECONDS;
+  const bufferLevelSeconds = hls.mainForwardBufferInfo?.len || 0;
+  const endSeconds = (media?.currentTime || 0) + bufferLevelSeconds + ROUNDING_SECONDS;
   return {
     period: periodOf(details),
     ladder,
@@ -30,9 +30,9 @@ export function readSituation(
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      bufferCapSeconds: bufferTargetSeconds(hls.config, ladder.at(-1)!.level) + segmentSeconds,
+      bufferCapSeconds: bufferTargetSeconds(hls.config, ladder[ladder.length - 1]!.level) + segmentSeconds,
       playbackRate: media?.playbackRate || 1,
-      isPaused: media?.paused ?? false,
+      isPaused: media?.paused || false,
       // On a live stream, hls.js loads the playlist again at every switch.
       setupSeconds: ladder.map(({ level }) =>
         level.details && (!level.details.live || level === hls.loadLevelObj) ? 0 : playlistSeconds,
@@ -83,8 +83,8 @@ function bufferTargetSeconds({ maxBufferSize, maxBufferLength, maxMaxBufferLengt
 
 /** Indices are sequence numbers of the playlist; on demand, the core counts from the first segment. */
 function periodOf(details: LevelDetails | null): Period {
-  const { startSN = 0, endSN, live = false, fragments = [] } = details ?? {};
-  const known = (live ? fragments.at(-1) : fragments[0]) ?? { start: 0, sn: startSN };
+  const { startSN = 0, endSN, live = false, fragments = [] } = details || {};
+  const known = fragments[live ? fragments.length - 1 : 0] ?? { start: 0, sn: startSN };
   return {
     id: PERIOD_ID,
     startSeconds: known.start - known.sn * segmentDuration(details),
@@ -97,7 +97,7 @@ function periodOf(details: LevelDetails | null): Period {
 function livePosition(hls: Hls, catchUp: CatchUp): LivePosition | undefined {
   const time = liveTime(hls);
   const { media } = hls;
-  const targetLatencySeconds = hls.targetLatency ?? 0;
+  const targetLatencySeconds = hls.targetLatency || 0;
   return (
     time && {
       ...time,

@@ -101,7 +101,7 @@ export class PluginManager {
   decideLate(stream: ShakaStream): Choice | undefined {
     const { port, adaptation } = this._attachment;
     this._heedPage();
-    if (this._selected?.video === stream) this._selected.isRequested = true;
+    if (this._selected && this._selected.video === stream) this._selected.isRequested = true;
     if (!this._isDue) return undefined;
     this._isDue = false;
     if (this._isTooEarly()) return undefined;
@@ -114,7 +114,7 @@ export class PluginManager {
   requested(): void {
     const { active } = this._attachment.adaptation.session.record;
     // The page has selected it, so it is not abandoned.
-    if (this._selected?.isRequested) active?.keep(Number.POSITIVE_INFINITY);
+    if (this._selected && this._selected.isRequested) active?.keep(Number.POSITIVE_INFINITY);
   }
 
   /** Shaka requests the next segment in the variant that is current after this event. */
@@ -125,7 +125,7 @@ export class PluginManager {
     // Shaka had this segment before it asked, and has requested the next one.
     if (adaptation.session.record.active) return;
     this._heedPage();
-    if (this._selected?.isRequested) this._selected = undefined;
+    if (this._selected && this._selected.isRequested) this._selected = undefined;
     if (this._selected) return;
     this._isDue = true;
     this._decideIfDue();
@@ -278,7 +278,7 @@ export class PluginManager {
     this._isFirst = false;
     this._hasChosen = !this._isEnabled;
     this._selected = undefined;
-    const variant = begun ?? this._loading() ?? this._choose();
+    const variant = begun || this._loading() || this._choose();
     port.given = variant;
     return variant;
   }
@@ -315,7 +315,7 @@ export class PluginManager {
   /** Shaka's own manager switches. It also knows that the kind of network or the size of the element has changed. */
   private _suggested(...[variant, ...how]: Parameters<SwitchCallback>): void {
     const isShakas = this._isLeft || !this._isInCharge() || !this._attachment.port.isUsable;
-    if (isShakas) this._switchTo?.(variant, ...how);
+    if (isShakas && this._switchTo) this._switchTo(variant, ...how);
     else if (!this._isCalling) this._suggest();
   }
 

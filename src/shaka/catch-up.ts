@@ -47,7 +47,7 @@ export class CatchUp extends ElementRate {
     const time = this._live.time();
     if (!time) return undefined;
     const { _player: player, options } = this;
-    const liveSync = this._pageSync ?? this._liveSync();
+    const liveSync = this._pageSync || this._liveSync();
     const { description } = this._live;
     const joinedSeconds = time.nowSeconds - player.seekRange().end;
     const playersTarget = liveSync.enabled

@@ -107,7 +107,7 @@ class ShakaInstallation implements Installation, Attachment {
       return false;
     }
     // Shaka forgets the manager of a source that it saves as a preload.
-    if (this.playing !== manager) this.playing?.end();
+    if (this.playing && this.playing !== manager) this.playing.end();
     this.playing = manager;
     return true;
   }
@@ -122,7 +122,7 @@ class ShakaInstallation implements Installation, Attachment {
   detach(): void {
     this.isDetached = true;
     this.adaptation.stop();
-    this.playing?.end();
+    if (this.playing) this.playing.end();
     this._leave();
     this._undo.run();
   }
@@ -149,8 +149,8 @@ class ShakaInstallation implements Installation, Attachment {
     };
     const handlers = {
       ...requests.handlers,
-      unloading: () => this.playing?.sourceEnded(),
-      segmentappended: (event: { contentType: string; end: number }) => this.playing?.appended(event),
+      unloading: () => this.playing && this.playing.sourceEnded(),
+      segmentappended: (event: { contentType: string; end: number }) => this.playing && this.playing.appended(event),
     };
     const networking = player.getNetworkingEngine();
     networking?.registerRequestFilter(filter);

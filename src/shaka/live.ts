@@ -16,23 +16,23 @@ export class LiveStream {
 
   /** Shaka 4 plays a live stream whose end is known from its start, as on demand. */
   get isLive(): boolean {
-    return this._player.isDynamic?.() ?? this._player.isLive();
+    return this._player.isDynamic ? this._player.isDynamic() : this._player.isLive();
   }
 
   get description() {
-    return this._manifest?.serviceDescription;
+    return this._manifest && this._manifest.serviceDescription;
   }
 
   /** Undefined on demand. */
   time(): LiveTime | undefined {
     if (!this.isLive) return undefined;
-    this._manifest ??= this._player.getManifest();
+    this._manifest ||= this._player.getManifest();
     if (!this._manifest) return undefined;
     const { type, presentationTimeline: timeline } = this._manifest;
     const segmentSeconds = timeline.getMaxSegmentDuration();
     const endSeconds = timeline.getSegmentAvailabilityEnd();
     if (type === HLS) {
-      const partSeconds = this._partSeconds ?? 0;
+      const partSeconds = this._partSeconds || 0;
       // A part exists when it is listed, and so does a segment without parts. The part that is hinted at counts as listed.
       return { firstChunkSeconds: partSeconds || segmentSeconds, nowSeconds: endSeconds - partSeconds };
     }
@@ -47,12 +47,12 @@ export class LiveStream {
   }
 
   get longestSeconds(): number {
-    return this._manifest?.presentationTimeline.getMaxSegmentDuration() ?? 0;
+    return this._manifest ? this._manifest.presentationTimeline.getMaxSegmentDuration() : 0;
   }
 
   /** Duration of the parts of HLS that Shaka requests one by one, and not a segment at once; 0 for other streams. */
   partSeconds(segment: SegmentReference): number {
-    return segment.hasByterangeOptimization?.() ? 0 : (this._partSeconds ?? 0);
+    return segment.hasByterangeOptimization?.() ? 0 : this._partSeconds || 0;
   }
 
   /** A media playlist of HLS came. */

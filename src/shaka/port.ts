@@ -47,7 +47,7 @@ export class ShakaPort implements PlayerPort {
   }
 
   get settings(): AbrSettings {
-    return this.manager?.settings ?? this._player.getConfiguration().abr;
+    return (this.manager && this.manager.settings) || this._player.getConfiguration().abr;
   }
 
   /** Streams without video, and those without bitrates, are left to Shaka. */
@@ -68,8 +68,8 @@ export class ShakaPort implements PlayerPort {
   abandon(choice: Choice): void {
     this.isAbandoning = true;
     // Another audio would make Shaka discard that download, too.
-    const { audio } = this.presentation.active() ?? {};
-    this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) ?? this.variant(choice), false);
+    const { audio } = this.presentation.active() || {};
+    this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) || this.variant(choice), false);
   }
 
   /** `mayClear`: the page's wish to clear the buffer counts. */
@@ -78,7 +78,7 @@ export class ShakaPort implements PlayerPort {
     const { clearBufferSwitch = false, safeMarginSwitch = 0 } = mayClear ? this.settings : {};
     if (this.given !== variant) this.switchedAtMs = performance.now();
     this.given = variant;
-    this.switchCallback?.(variant, clearBufferSwitch, safeMarginSwitch);
+    if (this.switchCallback) this.switchCallback(variant, clearBufferSwitch, safeMarginSwitch);
   }
 
   /** What plays or loads, if page and Shaka still allow it. */
@@ -121,7 +121,7 @@ export class ShakaPort implements PlayerPort {
 
   /** What plays, or what Shaka itself would begin with. */
   private _audio(): ShakaStream | null | undefined {
-    return (this.presentation.active() ?? this.manager!.inner.chooseVariant())?.audio;
+    return (this.presentation.active() || this.manager!.inner.chooseVariant())?.audio;
   }
 
   /** The variants with video that the page allows; at least one, unless there is no video. */

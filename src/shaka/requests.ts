@@ -66,8 +66,8 @@ export class Requests {
       if (known && !known.isLive) this._adaptation.downloads.responded(request, sizeBits);
     },
     downloadcompleted: ({ request, response }: EndEvent) => {
-      const { isRead } = this._known.get(request) ?? {};
-      this._adaptation.downloads.received(request, { totalBits: 8 * (response?.data?.byteLength ?? 0) });
+      const { isRead } = this._known.get(request) || {};
+      this._adaptation.downloads.received(request, { totalBits: 8 * (response?.data?.byteLength || 0) });
       // Shaka's time ends when it has the body, later than the last part.
       this._end(request, 'whole', isRead ? undefined : Number(response?.timeMs) / 1000);
     },
@@ -117,7 +117,8 @@ export class Requests {
     const sinceSeconds = Math.max(0, atSeconds - seconds);
     const meter = forecasting?.meter;
     if (meter) {
-      if (meter !== this._sampling?.meter) this._sampling = { meter, request: meter.requestSent(sinceSeconds) };
+      if (!this._sampling || meter !== this._sampling.meter)
+        this._sampling = { meter, request: meter.requestSent(sinceSeconds) };
       meter.resumed(this._sampling.request, atSeconds, sinceSeconds, bits);
       meter.waits(this._sampling.request, atSeconds, Number.POSITIVE_INFINITY);
     }

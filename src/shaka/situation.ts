@@ -76,7 +76,7 @@ export class Presentation {
         bufferLevelSeconds,
         bufferCapSeconds: this._goalSeconds() + segmentSeconds,
         playbackRate: this.playbackRate,
-        isPaused: element?.paused ?? false,
+        isPaused: element?.paused || false,
       },
       bufferedUntilSeconds: this._playhead + bufferLevelSeconds,
       playableUntilSeconds: this._playhead + this.levelSeconds('total'),
@@ -107,7 +107,7 @@ export class Presentation {
 
   /** What was buffered last, as far as that is known without its request. `given`: what Shaka was told to play. */
   latest(given: Variant | undefined): SegmentRequest | undefined {
-    const video = (this.active() ?? given ?? this.variants.all[0])?.video;
+    const video = (this.active() || given || this.variants.all[0])?.video;
     if (!video) return undefined;
     const segmentSeconds = this._segmentSeconds();
     const endSeconds = this._playhead + this.levelSeconds();
@@ -125,11 +125,11 @@ export class Presentation {
   }
 
   get playbackRate(): number {
-    return Math.abs(this.element?.playbackRate || this._player.getPlaybackRate()) || 1;
+    return Math.abs((this.element && this.element.playbackRate) || this._player.getPlaybackRate()) || 1;
   }
 
   private get _playhead(): number {
-    return this.element?.currentTime ?? 0;
+    return this.element ? this.element.currentTime : 0;
   }
 
   private _goalSeconds(): number {
@@ -142,7 +142,7 @@ export class Presentation {
     const index = this._index();
     const position: number | null | undefined = index?.find(this._playhead);
     const segment = position == null ? null : index!.get(position);
-    return secondsOf(segment) ?? (this._player.getStats().maxSegmentDuration || UNKNOWN_SEGMENT_SECONDS);
+    return secondsOf(segment) || this._player.getStats().maxSegmentDuration || UNKNOWN_SEGMENT_SECONDS;
   }
 
   private _index() {

@@ -44,10 +44,10 @@ export class Variants {
     // Another source.
     if (!videos.some((video) => this._rungs.has(video))) this._forgetRungs();
     this._isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
-    const rungs = withBitrates(videos.map((video) => this._rungs.get(video) ?? this._declared(video)));
+    const rungs = withBitrates(videos.map((video) => this._rungs.get(video) || this._declared(video)));
     this._isUnknown = !rungs;
     const taken = new Set([...this._rungs.values()].map(({ id }) => id));
-    for (const rung of rungs ?? []) {
+    for (const rung of rungs || []) {
       if (this._rungs.has(rung.video)) continue;
       const { originalId, id } = rung.video;
       const free = [originalId || String(id), String(id), `${originalId}#${id}`].find((one) => !taken.has(one))!;
@@ -63,7 +63,7 @@ export class Variants {
 
   /** A stream that is in no variant is for trick play. */
   rungOf(video: ShakaStream): VariantRung {
-    return this._rungs.get(video) ?? this._declared(video);
+    return this._rungs.get(video) || this._declared(video);
   }
 
   /** Ascending in bitrate. */
@@ -82,7 +82,7 @@ export class Variants {
     const ofVariants = this.all.filter((variant) => variant.video === video).map((variant) => variant.bandwidth);
     const bitrateBps = this._isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
     const id = video.originalId || String(video.id);
-    return { id, video, bitrateBps: bitrateBps ?? 0, width, height, frameRate, codec };
+    return { id, video, bitrateBps: bitrateBps || 0, width, height, frameRate, codec };
   }
 }
 
@@ -114,7 +114,7 @@ export function withAudio(
 
 function isAlike(audio: ShakaStream | null, reference: ShakaStream | null | undefined): boolean {
   const keyOf = (one: ShakaStream | null | undefined) =>
-    one && [one.language, one.channelsCount, one.spatialAudio, ...(one.roles ?? [])].join();
+    one && [one.language, one.channelsCount, one.spatialAudio, ...(one.roles || [])].join();
   return keyOf(audio) === keyOf(reference);
 }
 

@@ -86,6 +86,13 @@ test('a viewer has the same arm at each visit, by a number in the storage', () =
   expect(repeated('session')).toBeGreaterThan(20);
 });
 
+test('with storage: false, the storage is not touched, and the unit is the session unless there is a key', () => {
+  const items = storage();
+  const trial = { name: 'visits', storage: false };
+  expect(new Set(keys(30).map(() => JSON.stringify(assignArm(trial)))).size).toBeGreaterThan(20);
+  expect([assignArm(trial).unit, assignArm({ ...trial, key: 'a' }).unit, items.size]).toEqual(['session', 'viewer', 0]);
+});
+
 test('a viewer without a storage, or with one that keeps nothing, is a session', () => {
   expect(repeated('viewer')).toBeGreaterThan(20);
   const blocked = () => {
@@ -109,6 +116,7 @@ test.each<[object | undefined, string]>([
   [{ name: 'a', arms: { a: {}, b: 'mpc-l' } }, 'trial.arms.b'],
   [{ name: 'a', unit: 'day' }, 'trial.unit'],
   [{ name: 'a', key: 7 }, 'trial.key'],
+  [{ name: 'a', storage: 0 }, 'trial.storage'],
 ])('%j is refused', (trial, field) => {
   expect(() => assignArm(trial as never)).toThrow(field);
 });

@@ -1,12 +1,18 @@
 /** Assigns a session or a viewer to an arm of a trial: by a hash of the trial's name and a random number. */
 
 import { check, isFrom, requireObject } from '../../abr/errors.ts';
-import { CLUSTER_COUNT, REPORT_NAME, type SessionReport } from '../../abr/qoe/session-report.ts';
+import { CLUSTER_COUNT, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
 import { attempt } from '../../session/page/attempt.ts';
-
-/** The player's own algorithm, untouched: as an arm, and as what decides. */
-export const PLAYER = 'player';
+import {
+  type ConfigSource,
+  type ConfiguredOptions,
+  isName,
+  loadConfig,
+  NAME,
+  PLAYER,
+  type TrialConfig,
+} from './config.ts';
 
 export interface TrialOptions<O extends object = object> {
   /** Letters, digits, spaces and `.:+_-`, up to 64. Another name assigns anew. */
@@ -19,7 +25,12 @@ export interface TrialOptions<O extends object = object> {
   unit?: 'session' | 'viewer';
   /** Your own key of the unit, in place of a random number. It is not sent either. */
   key?: string;
+  /** `false`: no number is kept, so without `key` the unit is `session`. Default true. */
+  storage?: boolean;
 }
+
+/** A trial whose arms are in a configuration. */
+export interface ConfiguredTrial extends ConfigSource, Pick<TrialOptions, 'unit' | 'key' | 'storage'> {}
 
 /** What a session or viewer was assigned to; pass it to `reportSessions`. */
 export interface Arm<O extends object = object>
@@ -28,36 +39,72 @@ export interface Arm<O extends object = object>
   readonly options: O | undefined;
 }
 
+const KNOWN = 'a known field, with config or without';
 const VIEWER_KEY = 'leo-abr-viewer';
 
 /** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
-export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
-  const { name, arms, share, unit = 'viewer', key, ...others } = trial ?? {};
-  for (const other of Object.keys(others)) check(false, `trial.${other}`, 'a known field', others[other as never]);
-  const isName = typeof name === 'string' && REPORT_NAME.test(name);
-  check(isName, 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
-  const isShare = share === undefined || (isFrom(share, 0, 1) && !arms);
-  check(isShare, 'trial.share', 'a number from 0 to 1, not beside arms', share);
+export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O>;
+/**
+ * With a configuration. Never rejects because of what that says: undefined, if the trial is off or no configuration could be
+ * used, for a session without the plugin and in no trial. Changed shares move as few viewers as possible, and none from one
+ * arm with the plugin to another. Rejects with an `InputError` for other options.
+ */
+export function assignArm(trial: ConfiguredTrial): Promise<Arm<ConfiguredOptions> | undefined>;
+export function assignArm(trial: TrialOptions | ConfiguredTrial) {
+  const { config, configSeconds, logger, ...plain } = (trial || {}) as TrialOptions & Partial<ConfigSource>;
+  const { name, arms, share, key, storage = true, unit = storage || key ? 'viewer' : 'session', ...others } = plain;
+  const wrong = config ? { name, arms, share, ...others } : { configSeconds, logger, ...others };
+  for (const [field, value] of Object.entries(wrong)) check(value === undefined, `trial.${field}`, KNOWN, value);
   check(unit === 'viewer' || unit === 'session', 'trial.unit', 'viewer or session', unit);
+  check(typeof storage === 'boolean', 'trial.storage', 'true or false', storage);
   check(key === undefined || (typeof key === 'string' && key !== ''), 'trial.key', 'text', key);
-  const choices = choicesOf(arms, share);
-  const number = key ?? (unit === 'viewer' ? attempt(viewerNumber) : undefined) ?? randomDigits();
+  if (!config) {
+    const isShare = share === undefined || (isFrom(share, 0, 1) && !arms);
+    check(isName(name), 'trial.name', NAME, name);
+    check(isShare, 'trial.share', 'a number from 0 to 1, not beside arms', share);
+    return assigned(name, choicesOf(arms, share), { unit, key, storage });
+  }
+  return loadConfig({ config, configSeconds, logger, storage }).then((found) =>
+    found?.enabled ? assigned(found.trial, configuredChoices(found), { unit, key, storage }) : undefined,
+  );
+}
+
+type Choice<O extends object> = Pick<Arm<O>, 'arm' | 'armShare' | 'options'>;
+
+function assigned<O extends object>(
+  trial: string,
+  choices: readonly Choice<O>[],
+  { unit, key, storage }: { unit: Arm['unit']; key: string | undefined; storage: boolean },
+): Arm<O> {
+  const number = key ?? (unit === 'viewer' && storage ? attempt(viewerNumber) : undefined) ?? randomDigits();
   // Two numbers of one generator: the arm says nothing about the cluster.
-  const random = seededRandom(seedOf(`${name}\n${number}`));
+  const random = seededRandom(seedOf(`${trial}\n${number}`));
   let rest = random();
   const chosen = choices.find(({ armShare }) => {
     rest -= armShare;
     return rest < 0;
   });
-  return { trial: name, unit, ...(chosen ?? choices.at(-1)!), cluster: Math.floor(random() * CLUSTER_COUNT) };
+  const cluster = Math.floor(random() * CLUSTER_COUNT);
+  return { trial, unit, ...(chosen ?? choices[choices.length - 1]!), cluster };
+}
+
+/** One arm grows from 0 on and the other from 1 down, so that `player` between them gains or loses every viewer who moves. */
+function configuredChoices({ shares, options = {} }: TrialConfig): Choice<ConfiguredOptions>[] {
+  const [first, ...second] = Object.keys(shares)
+    .filter((arm) => arm !== PLAYER)
+    .sort();
+  const all = [first!, PLAYER, ...second].map((arm) => {
+    return { arm, armShare: shares[arm] ?? 0, options: arm === PLAYER ? undefined : options };
+  });
+  return all.filter(({ armShare }) => armShare > 0);
 }
 
 /** In the order of their names, so that the order in the page's source does not matter. */
-function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5) {
+function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5): Choice<O>[] {
   const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms')).sort();
   check(given.length >= 2 && given.length <= 10, 'trial.arms', '2 to 10 arms', given.length);
   const choices = given.map(([arm, own]) => {
-    check(REPORT_NAME.test(arm), 'trial.arms', 'names of letters, digits, spaces or .:+_-', arm);
+    check(isName(arm), 'trial.arms', 'names of letters, digits, spaces or .:+_-', arm);
     const armShare = arms ? 1 / given.length : arm === PLAYER ? 1 - share : share;
     return { arm, armShare, options: own === PLAYER ? undefined : (requireObject(own, `trial.arms.${arm}`) as O) };
   });

@@ -4,7 +4,7 @@ import type { ValidForecast } from '../../abr/forecast.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { quantile, quantileAt } from '../../abr/statistics/quantile.ts';
 import { deliveredTimeline } from '../../predictor/link/delivered-timeline.ts';
-import { HandoverClock } from '../../predictor/link/handover-clock/handover-clock.ts';
+import { HandoverEvidence } from '../../predictor/link/handover-clock/handover-clock.ts';
 
 const MOST_SECONDS = 3600;
 const CELL_SECONDS = 0.1;
@@ -21,7 +21,7 @@ export class LinkRecord {
   private readonly _delivered = deliveredTimeline(MOST_SECONDS, CELL_SECONDS);
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   private readonly _expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
-  private readonly _clock: HandoverClock;
+  private readonly _clock: HandoverEvidence;
   /** The clock knows so many cells. */
   private _settledCells = 0;
   private _clockedSeconds = 0;
@@ -31,7 +31,7 @@ export class LinkRecord {
     private readonly _startMs: number,
     private readonly _startSeconds = 0,
   ) {
-    this._clock = new HandoverClock({ utcMsAtStart: _startMs - 1000 * _startSeconds });
+    this._clock = new HandoverEvidence({ utcMsAtStart: _startMs - 1000 * _startSeconds });
   }
 
   /** So many bits arrived in this time, during which a request was past its first byte, or overdue. */
@@ -67,11 +67,12 @@ export class LinkRecord {
     );
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
-    const outcomes = this._expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
+    const settled = this._expected.map(({ fromSeconds, toSeconds, quantiles }) => {
       const bps = this._delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
       const isKnown = bps >= 0 && toSeconds <= this._startSeconds + seconds;
       return isKnown ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
+    const outcomes = ([] as boolean[][]).concat(...settled);
     const forecasts = outcomes.length;
     const shares = LEVELS.map((_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts);
     const [below10Share, below50Share, below90Share] = shares;

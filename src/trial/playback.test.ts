@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { PERCEIVED_PRICES, perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
 import { type ObservedElement, Playback } from './playback.ts';
 
 /** A session in steps of 0.1 s, with an element that tests change. */
@@ -34,7 +35,12 @@ class Screen {
   /** Whole tenths. */
   figures(isLive = false) {
     const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value);
-    return JSON.parse(JSON.stringify(this.playback.figures(isLive, [8e6]), rounded));
+    return JSON.parse(
+      JSON.stringify(
+        this.playback.figures(isLive, [8], (mbps) => 10 * mbps),
+        rounded,
+      ),
+    );
   }
 }
 
@@ -100,8 +106,19 @@ test('bitrates and switches are those that play, also where a segment replaces a
   segment(1, 4);
   segment(2, 4);
   screen.pass(1, 0).pass(12);
+  // Qualities of 10, 40 and 40, and a startup of 1 s; no fall.
+  expect(screen.figures().perceivedQoe).toBeCloseTo((90 - PERCEIVED_PRICES.startupSecond) / 3, 1);
   // In units of 4 s: 1 + 4 + 4, less a switch of 3 and a startup of 1 s at 8.
   expect(screen.figures()).toMatchObject({ meanBitrateBps: 3e6, topBitrateBps: 8e6, switches: 1, qoe: -0.7 });
+});
+
+test('perceived QoE counts stalls and falls of quality', () => {
+  const screen = new Screen();
+  screen.playback.buffered({ startSeconds: 0, endSeconds: 40, bitrateBps: 6e6 });
+  screen.playback.buffered({ startSeconds: 40, endSeconds: 600, bitrateBps: 2e6 });
+  screen.pass(1, 0).pass(20).waits(2).pass(60);
+  const seen = { qualities: [60, 60, 20, 20], segmentSeconds: 20, startupSeconds: 1, stallSeconds: 2, stallCount: 1 };
+  expect(screen.figures().perceivedQoe).toBeCloseTo(perceivedQoe(seen), 0);
 });
 
 test('the first 30 and 60 s are of the media that played', () => {
@@ -109,7 +126,7 @@ test('the first 30 and 60 s are of the media that played', () => {
   screen.playback.buffered({ startSeconds: 0, endSeconds: 40, bitrateBps: 2e6 });
   screen.playback.buffered({ startSeconds: 40, endSeconds: 600, bitrateBps: 6e6 });
   screen.pass(3, 0).pass(50).pass(6, 0).pass(100);
-  const { qoe, qoeFirst30Seconds, qoeFirst60Seconds } = screen.playback.figures(false, [8e6]);
+  const { qoe, qoeFirst30Seconds, qoeFirst60Seconds } = screen.playback.figures(false, [8], (mbps) => 10 * mbps);
   expect(qoeFirst30Seconds).toBeCloseTo(2 - (8 * 3) / 7.5, 2);
   expect(qoeFirst60Seconds).toBeCloseTo((10 * 2 + 5 * 6 - 4 - 8 * 9) / 15, 2);
   expect(qoe).toBeCloseTo((10 * 2 + 27.5 * 6 - 4 - 8 * 9) / 37.5, 2);

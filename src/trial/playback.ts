@@ -1,6 +1,7 @@
 /** Measures what a viewer sees of a session by its media element alone, so that it is the same in all arms. */
 
 import { isNoticed } from '../../abr/qoe/off-rate.ts';
+import { PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
 import { QOE_UNIT_SECONDS } from '../../abr/qoe/qoe.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 
@@ -30,10 +31,11 @@ export type ObservedElement = Pick<
 export class Playback {
   started = false;
   isEnded = false;
+  private _switches = 0;
   private readonly _sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0 };
   private readonly _live = { offRateSeconds: 0, seconds: 0, latencySum: 0 };
-  /** Media of known bitrate that played without waiting. `waitedSeconds`, `change` of Mbit/s: before it. */
-  private readonly _pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number; change: number }[] = [];
+  /** Media of known bitrate that played without waiting. `waitedSeconds`: before it. */
+  private readonly _pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number }[] = [];
   /** Since the latest piece. */
   private _waitedSeconds = 0;
   private readonly _segments: VideoSegment[] = [];
@@ -58,7 +60,7 @@ export class Playback {
   sample(nowSeconds: number, element: ObservedElement | undefined, latencySeconds = Number.NaN): void {
     const passed = nowSeconds - this._sampledAtSeconds;
     const seconds = passed < ASLEEP_SECONDS ? passed : 0;
-    const position = element?.currentTime ?? 0;
+    const position = element?.currentTime || 0;
     const moved = element && element === this._element ? position - this._position : 0;
     const rate = element?.playbackRate || this._rate;
     const isJump = moved < -JUMP_SECONDS || moved > passed * Math.max(rate, this._rate) + JUMP_SECONDS;
@@ -74,35 +76,46 @@ export class Playback {
     else this._moves(seconds, media, element!, latencySeconds);
   }
 
-  figures(isLive: boolean, bitratesBps: readonly number[] = []) {
+  /** `qualityOf` a bitrate in Mbit/s: 0 to 100. */
+  figures(isLive: boolean, ladderMbps: readonly number[], qualityOf: (mbps: number) => number) {
     const { offRateSeconds, seconds, latencySum } = this._live;
-    const topBitrateBps = Math.max(...bitratesBps, ...this._pieces.map(({ mbps }) => mbps * 1e6));
-    const whole = this._score(topBitrateBps);
+    const top = Math.max(...ladderMbps, ...this._pieces.map(({ mbps }) => mbps));
+    const linear = { startupSecond: top, stallSecond: top, stall: 0, fall: 1, rise: 1 };
+    const score = (limitSeconds: number) => this._score((mbps) => mbps, linear, limitSeconds);
+    const whole = score(Number.POSITIVE_INFINITY);
     return {
-      ...{ started: this.started, ...this._sums, switches: this._pieces.filter(({ change }) => change > 0).length },
+      ...{ started: this.started, ...this._sums, switches: this._switches },
       ...(whole.media > this._sums.watchedSeconds / 100 && {
-        ...{ meanBitrateBps: 1e6 * whole.mbps, topBitrateBps, qoe: whole.qoe },
-        qoeFirst30Seconds: this._score(topBitrateBps, 30).qoe,
-        qoeFirst60Seconds: this._score(topBitrateBps, 60).qoe,
+        perceivedQoe: this._score(qualityOf, PERCEIVED_PRICES).qoe,
+        ...{ meanBitrateBps: 1e6 * whole.quality, topBitrateBps: 1e6 * top, qoe: whole.qoe },
+        qoeFirst30Seconds: score(30).qoe,
+        qoeFirst60Seconds: score(60).qoe,
       }),
       ...(isLive && seconds > 0 && { latencySeconds: latencySum / seconds }),
       ...(isLive && this._sums.watchedSeconds > 0 && { offRateShare: offRateSeconds / this._sums.watchedSeconds }),
     } satisfies Partial<SessionReport>;
   }
 
-  /** QoE-linear (abr/qoe/qoe.ts) of the first `limitSeconds` of the media whose bitrate is known: `media` seconds. */
-  private _score(topBitrateBps: number, limitSeconds = Number.POSITIVE_INFINITY) {
-    const topMbps = topBitrateBps / 1e6;
-    let [media, quality, cost] = [0, 0, topMbps * this._sums.startupSeconds];
-    for (const { mbps, mediaSeconds, waitedSeconds, change } of this._pieces) {
+  /** QoE (abr/qoe/) and mean quality of the first `limitSeconds` of the media whose bitrate is known: `media` seconds. */
+  private _score(
+    qualityOf: (mbps: number) => number,
+    { startupSecond, stallSecond, stall, fall, rise }: PerceivedPrices,
+    limitSeconds = Number.POSITIVE_INFINITY,
+  ) {
+    const waiting = (seconds: number) => seconds && stall + stallSecond * seconds;
+    let [media, sum, cost, before] = [0, 0, startupSecond * this._sums.startupSeconds, Number.NaN];
+    for (const { mbps, mediaSeconds, waitedSeconds } of this._pieces) {
       if (media >= limitSeconds) break;
+      const quality = qualityOf(mbps);
       const seconds = Math.min(mediaSeconds, limitSeconds - media);
+      const change = quality - before || 0;
       media += seconds;
-      quality += mbps * seconds;
-      cost += topMbps * waitedSeconds + change;
+      sum += quality * seconds;
+      cost += waiting(waitedSeconds) + Math.max(rise * change, -fall * change);
+      before = quality;
     }
-    if (media < limitSeconds) cost += topMbps * this._waitedSeconds;
-    return { media, mbps: quality / media, qoe: (quality - QOE_UNIT_SECONDS * cost) / media };
+    if (media < limitSeconds) cost += waiting(this._waitedSeconds);
+    return { media, quality: sum / media, qoe: (sum - QOE_UNIT_SECONDS * cost) / media };
   }
 
   private _startUp(seconds: number, media: number, element: ObservedElement | undefined): void {
@@ -157,7 +170,7 @@ export class Playback {
 
   private _play(mediaSeconds: number, seconds: number): void {
     this._sums.watchedSeconds += seconds;
-    const latest = this._pieces.at(-1);
+    const latest = this._pieces[this._pieces.length - 1];
     const middleSeconds = this._position - mediaSeconds / 2;
     const segment = this._segments.find((one) => middleSeconds >= one.startSeconds && middleSeconds < one.endSeconds);
     const mbps = segment ? segment.bitrateBps / 1e6 : latest?.mbps;
@@ -165,7 +178,8 @@ export class Playback {
     const waitedSeconds = this._waitedSeconds;
     this._waitedSeconds = 0;
     if (latest?.mbps === mbps && waitedSeconds === 0) latest.mediaSeconds += mediaSeconds;
-    else this._pieces.push({ mbps, mediaSeconds, waitedSeconds, change: Math.abs(mbps - (latest?.mbps ?? mbps)) });
+    else this._pieces.push({ mbps, mediaSeconds, waitedSeconds });
+    if (latest && latest.mbps !== mbps) this._switches++;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { MediaPlayerClass } from 'dashjs';
 import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part } from 'hls.js';
+import type { Encoding } from '../../abr/qoe/quality.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import type { Guard } from '../../session/page/events.ts';
 import type { RequestEvent } from '../dash/live-support.ts';
@@ -28,8 +29,13 @@ export interface ObservedPlayer {
   element(): HTMLMediaElement | null | undefined;
   isLive(): boolean | undefined;
   latencySeconds(): number | undefined;
-  bitratesBps(): readonly number[];
+  /** The video's representations. */
+  ladder(): readonly Encoding[];
 }
+
+type Picture = { [K in 'width' | 'height' | 'frameRate']?: number | null };
+const rung = ({ width, height, frameRate }: Picture, bitrateBps: number, codec?: string | null) =>
+  ({ width, height, frameRate, bitrateBps, codec: codec ?? '' }) as Encoding;
 
 const isWatched = (type: string) => type === 'video' || type === 'audio';
 const versionOf = (player: object) => (player.constructor as { version?: string }).version ?? 'unknown';
@@ -63,7 +69,7 @@ function dashHandlers({ sourceBegan, sourceEnded, transfers }: PlayerListener): 
     loadingProgress: () => transfers()?.poll(),
     fragmentLoadingCompleted({ request, response, error }: RequestEvent) {
       // In low-latency mode, the response is the last part.
-      const bits = 8 * Math.max(bytesLoaded(request), response?.byteLength ?? 0);
+      const bits = 8 * Math.max(bytesLoaded(request), response?.byteLength || 0);
       transfers()?.ended(request, error ? 'failed' : 'whole', bits);
     },
     fragmentLoadingAbandoned: ({ request }: RequestEvent) => transfers()?.ended(request, 'abandoned'),
@@ -78,9 +84,9 @@ export function observedDash(player: Dash): ObservedPlayer {
     element: () => player.getVideoElement(),
     isLive: () => player.isDynamic(),
     latencySeconds: () => player.getCurrentLiveLatency(),
-    bitratesBps() {
+    ladder() {
       const all = player.getRepresentationsByTypeUnfiltered?.('video') ?? player.getRepresentationsByType('video');
-      return all.map(({ bandwidth }) => bandwidth);
+      return all.map((one) => rung(one, one.bandwidth, one.codecs));
     },
   };
 }
@@ -138,14 +144,14 @@ export function observedHls(player: HlsPlayer): ObservedPlayer {
     element: () => player.media,
     isLive: () => player.latestLevelDetails?.live ?? player.levels.find(({ details }) => details)?.details?.live,
     latencySeconds: () => player.latency || undefined,
-    bitratesBps: () => player.levels.map(bitrateOf),
+    ladder: () => player.levels.map((level) => rung(level, bitrateOf(level), level.videoCodec)),
   };
 }
 
 interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
   getMediaElement(): HTMLMediaElement | null;
   getStats(): { liveLatency?: number };
-  getVariantTracks(): { bandwidth: number; videoBandwidth?: number | null }[];
+  getVariantTracks(): (Picture & { videoCodec?: string | null; bandwidth: number; videoBandwidth?: number | null })[];
 }
 
 export function observedShaka(player: Shaka): ObservedPlayer {
@@ -160,7 +166,7 @@ export function observedShaka(player: Shaka): ObservedPlayer {
       const begun = (request: object, { type, stream, segment }: RequestContext = {}) => {
         if (type !== MEDIA_SEGMENT || !stream || !segment || !isWatched(stream.type)) return;
         const [startSeconds, endSeconds] = [segment.getStartTime(), segment.getEndTime()];
-        const video = () => ({ startSeconds, endSeconds, bitrateBps: stream.bandwidth ?? 0 });
+        const video = () => ({ startSeconds, endSeconds, bitrateBps: stream.bandwidth || 0 });
         transfers()?.sent(request, {
           video: stream.type === 'video' ? video : undefined,
           progress: () => ({ firstByteSeconds: firstBytes.get(request) }),
@@ -179,7 +185,7 @@ export function observedShaka(player: Shaka): ObservedPlayer {
         },
         downloadheadersreceived: ({ request }: HeadersEvent) => void firstBytes.set(request, pageSeconds()),
         downloadcompleted: ({ request, response }: EndEvent) =>
-          transfers()?.ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
+          transfers()?.ended(request, 'whole', 8 * (response?.data?.byteLength || 0)),
         downloadfailed: ({ request, error, aborted }: EndEvent) =>
           transfers()?.ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
       };
@@ -192,6 +198,7 @@ export function observedShaka(player: Shaka): ObservedPlayer {
     element: () => player.getMediaElement(),
     isLive: () => player.isLive(),
     latencySeconds: () => player.getStats().liveLatency,
-    bitratesBps: () => player.getVariantTracks().map(({ bandwidth, videoBandwidth }) => videoBandwidth || bandwidth),
+    ladder: () =>
+      player.getVariantTracks().map((one) => rung(one, one.videoBandwidth || one.bandwidth, one.videoCodec)),
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { modelledQuality } from '../../abr/qoe/quality.ts';
 import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
@@ -40,7 +41,12 @@ describe.each(Object.entries(PLAIN))('%s', (name, newPlain) => {
       topBitrateBps: 4e6,
       requestedBits: 9e6,
       wastedBits: 0,
+      receivedBits: 9e6,
+      aboveEnoughBits: 0,
     });
+    // Of 1 Mbit/s, less its waiting.
+    const waiting = 3.59 * report.startupSeconds + 18.8 + 14.8 * report.stallSeconds;
+    expect(report.perceivedQoe! + waiting / 2).toBeCloseTo(modelledQuality({ bitrateBps: 1e6 }), -1);
     expect(report.id).toMatch(/^[0-9a-f]{16}$/);
     // hls.js loads its playlists first.
     expect(report.startupSeconds).toBeGreaterThan(1.9);
@@ -91,6 +97,7 @@ describe.each(Object.entries(PLAIN))('%s', (name, newPlain) => {
     const wasted = seen[0]!.wastedBits;
     if (name === 'Shaka Player') expect(Math.abs(wasted - 2e6)).toBeLessThan(5e5);
     else expect(wasted).toBe(1e6);
+    expect(seen[0]!.receivedBits).toBe(9e6 + wasted);
   });
 
   test('a session without a picture is reported, too, and the next source is another session', () => {

@@ -1,13 +1,16 @@
 /** Observes the sessions of a player and reports each at its end. */
 
 import { check } from '../../abr/errors.ts';
-import { reportable, SESSION_REPORT_VERSION, type SessionReport } from '../../abr/qoe/session-report.ts';
+import { type Encoding, modelledQuality } from '../../abr/qoe/quality.ts';
+import { SESSION_REPORT_VERSION, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
 import { has, isPlain } from '../../session/page/checks.ts';
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
+import { displayedLines } from '../displayed-lines.ts';
 import { DOM_METHODS, listen, UndoList } from '../hooks.ts';
-import { type Arm, PLAYER, randomDigits } from './arms.ts';
+import { type Arm, randomDigits } from './arms.ts';
+import { PLAYER } from './config.ts';
 import { LinkRecord } from './link.ts';
 import { Playback } from './playback.ts';
 import type { ObservedPlayer } from './players.ts';
@@ -20,6 +23,8 @@ const SAMPLE_MS = 100;
 /** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
 const LATE_SECONDS = 30;
 const MOST_FAULTS = 16;
+/** Modelled quality above which few viewers see a difference; on VMAF's scale, 6 are one that half of them see. */
+const GOOD_ENOUGH = 90;
 /** By their engines: all browsers on iOS have WebKit. */
 const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /applewebkit/i };
 
@@ -30,6 +35,8 @@ export interface ReportOptions {
   arm?: Arm | undefined;
   /** Receives each report as a line of JSON by POST. `observations`: with each second's throughput. Default: nowhere. */
   report?: string | URL | { url: string | URL; observations?: boolean } | undefined;
+  /** `false`: reports that could not be sent are not kept for the next visit. Default true. */
+  storage?: boolean;
   /** Faults of the observation are written here, each once; `null` for nowhere. Default `console`. */
   logger?: Logger | null;
 }
@@ -41,6 +48,27 @@ export interface SessionReports {
   stop(): void;
 }
 
+/** What a long session may have more of than a report. */
+const MOST: Readonly<Record<string, number>> = {
+  ...{ startupSeconds: 86_400, stallSeconds: 86_400, watchedSeconds: 604_800 },
+  ...{ stallCount: 1e5, switches: 1e5, forecasts: 1e5 },
+};
+
+/** With six digits, and without what is unknown. */
+function reportable(values: object): SessionReport {
+  const known: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || Number.isNaN(value)) continue;
+    known[name] =
+      typeof value === 'number'
+        ? Math.min(MOST[name] || value, Number.isInteger(value) ? value : Number(value.toPrecision(6)))
+        : value;
+  }
+  return known as unknown as SessionReport;
+}
+
+const nameOf = (text: string) => text.slice(0, 64).replace(/[^\w .:+-]/g, '_') || 'unknown';
+
 class ObservedSession {
   readonly id = randomDigits();
   readonly beganMs = Date.now();
@@ -49,17 +77,43 @@ class ObservedSession {
   readonly link = new LinkRecord(this.beganMs, this._beganSeconds);
   readonly transfers = new Transfers(this);
   isLive = false;
-  bitratesBps: readonly number[] = [];
+  ladder: readonly Encoding[] = [];
+  displayedLines: number | undefined;
+  private _samples = 0;
   controller: string = PLAYER;
 
   sample(player: ObservedPlayer): void {
     const nowSeconds = pageSeconds();
     const element = attempt(() => player.element()) ?? undefined;
     this.isLive = attempt(() => player.isLive()) ?? this.isLive;
-    this.bitratesBps = attempt(() => player.bitratesBps()) ?? this.bitratesBps;
+    this.ladder = attempt(() => player.ladder()) ?? this.ladder;
+    // Reading the size may cost a layout.
+    if (this._samples++ % 50 === 0) this.displayedLines = displayedLines(element) ?? this.displayedLines;
     this.transfers.poll();
     this.link.settle(nowSeconds - LATE_SECONDS);
     this.playback.sample(nowSeconds, element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
+  }
+
+  figures() {
+    const { ladder, isLive } = this;
+    const { requestedBits, wastedBits, receivedBits, bitsByBitrate } = this.transfers;
+    const ladderMbps = ladder.map(({ bitrateBps }) => bitrateBps / 1e6);
+    const qualityOf = (mbps: number) =>
+      modelledQuality({
+        ...ladder[ladderMbps.indexOf(mbps)],
+        bitrateBps: 1e6 * mbps,
+        displayedLines: this.displayedLines,
+      });
+    const enoughBps = 1e6 * Math.min(...ladderMbps.filter((mbps) => qualityOf(mbps) >= GOOD_ENOUGH));
+    let aboveEnoughBits = 0;
+    for (const bps in bitsByBitrate) aboveEnoughBits += bitsByBitrate[bps]! * Math.max(0, 1 - enoughBps / Number(bps));
+    return {
+      ...this.playback.figures(isLive, ladderMbps, qualityOf),
+      requestedBits,
+      wastedBits,
+      receivedBits,
+      aboveEnoughBits,
+    };
   }
 
   decided({ kind, forecast, state }: DecisionEvent): void {
@@ -85,7 +139,7 @@ export class Reporter implements SessionReports {
     private readonly _options: ReportOptions,
   ) {
     check(isPlain(_options), 'options', 'an object', _options);
-    const { leoAbr, arm, report } = _options;
+    const { leoAbr, arm, report, storage = true } = _options;
     const isUrl = typeof report !== 'object' || report instanceof URL;
     const { url, observations = false } = isUrl ? { url: report } : report;
     check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
@@ -94,12 +148,13 @@ export class Reporter implements SessionReports {
     check(!arm || !arm.options === !leoAbr, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
     check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
     check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
+    check(typeof storage === 'boolean', 'options.storage', 'true or false', storage);
     this._observations = observations;
-    this._outbox = url === undefined ? undefined : new Outbox(String(url));
+    this._outbox = url === undefined ? undefined : new Outbox(String(url), storage);
     const guard = this._guard;
     const transfers = () => this._session?.transfers;
     const listener = { sourceBegan: () => this._begin(), sourceEnded: () => this._end('source'), transfers };
-    this._undo.add(...(guard(() => _player.listen(listener, guard)) ?? []));
+    this._undo.add(...(guard(() => _player.listen(listener, guard)) || []));
     if (has(globalThis, ...DOM_METHODS)) this._undo.add(listen(globalThis, DOM_METHODS, this._pageHandlers, guard));
     if (leoAbr) this._undo.add(leoAbr.on('decision', (event) => guard(() => this._session?.decided(event))));
   }
@@ -155,7 +210,7 @@ export class Reporter implements SessionReports {
   }
 
   private _sample(): void {
-    const { status, controller } = this._options.leoAbr?.state ?? {};
+    const { status, controller } = this._options.leoAbr?.state || {};
     const session = this._session;
     if (session && status === 'attached') session.controller = controller!;
     session?.sample(this._player);
@@ -170,23 +225,24 @@ export class Reporter implements SessionReports {
     this._session = undefined;
     const report = this._report(session, ended);
     for (const listener of [...this._listeners]) this._guard(() => listener(report));
-    this._outbox?.send(report);
+    if (this._outbox) this._outbox.send(report);
   }
 
   private _report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
     const { leoAbr, arm: { options: _, ...assigned } = {} as Partial<Arm> } = this._options;
     const { id, beganMs, isLive: live, controller, playback, link } = session;
-    const { requestedBits, wastedBits } = session.transfers;
     const faults = new Set<string>(leoAbr?.state.faults.map(({ code }) => code));
     if (this._hasFailed) faults.add('observer-failed');
-    const userAgent = attempt(() => navigator.userAgent) ?? '';
+    const userAgent = attempt(() => navigator.userAgent) || '';
     const browser = Object.entries(BROWSERS).find(([, pattern]) => pattern.test(userAgent))?.[0] ?? 'other';
-    return reportable({
+    const values = {
       ...{ version: SESSION_REPORT_VERSION, id, day: new Date(beganMs).toISOString().slice(0, 10), leoAbr: VERSION },
-      ...{ player: this._player.name, playerVersion: this._player.version, browser, live, controller },
-      ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...playback.figures(live, session.bitratesBps) },
-      ...{ requestedBits, wastedBits, ...link.figures(pageSeconds(), this._observations) },
+      ...{ player: this._player.name, playerVersion: nameOf(`${this._player.version}`), browser, live },
+      controller: nameOf(`${controller}`),
+      ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...session.figures() },
+      ...{ ...link.figures(pageSeconds(), this._observations) },
       faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,
-    });
+    };
+    return reportable(values);
   }
 }

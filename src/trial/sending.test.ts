@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { useManualClock, wait } from '../../session/scripted.fixture.ts';
-import { reportSessions } from '../trial.ts';
+import { type ReportOptions, reportSessions } from '../trial.ts';
 import { PLAIN, play, playSession } from './observed-session.fixture.ts';
 
 useManualClock();
@@ -55,10 +55,10 @@ beforeEach(() => {
 });
 
 /** A visit to the page; what plays there is reported. */
-function visit() {
+function visit(more: ReportOptions = {}) {
   const plain = PLAIN['dash.js']!();
   const seen: SessionReport[] = [];
-  const reports = reportSessions(plain.api, { report: URL, logger: null });
+  const reports = reportSessions(plain.api, { report: URL, logger: null, ...more });
   reports.on('session', (report) => seen.push(report));
   return { plain, seen, reports };
 }
@@ -189,4 +189,23 @@ test('a storage that is blocked or full of something else keeps nothing, and bre
   plain.end();
   await settled();
   expect(sent).toHaveLength(1);
+});
+
+test('with storage: false, nothing is kept or read; reports are sent all the same', async () => {
+  const untouched = () => {
+    throw new Error('storage was touched');
+  };
+  const calls = ['getItem', 'setItem', 'removeItem'].map((name) => [name, jest.fn(untouched)] as const);
+  define('localStorage', Object.fromEntries(calls));
+  for (const status of [204, undefined]) {
+    answer = status;
+    const { plain, reports } = visit({ storage: false });
+    playSession(plain);
+    hide('hidden');
+    hide('visible');
+    reports.stop();
+    await settled();
+  }
+  expect(sent).toHaveLength(2);
+  for (const [, call] of calls) expect(call).not.toHaveBeenCalled();
 });

@@ -13,8 +13,12 @@ type Kept = { url: string; report: SessionReport; hiddenAtMs?: number | undefine
 
 export class Outbox {
   /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
-  constructor(private readonly _url: string) {
-    const isDue = (one: Kept) => one.url === _url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
+  constructor(
+    private readonly _url: string,
+    private readonly _keeps: boolean,
+  ) {
+    if (!_keeps) return;
+    const isDue = (one: Kept) => one.url === _url && Date.now() - (one.hiddenAtMs || 0) >= HIDDEN_MS;
     const all = kept();
     store(all.filter((one) => !isDue(one)));
     for (const { report } of all.filter(isDue)) void post(_url, report);
@@ -29,19 +33,20 @@ export class Outbox {
 
   /** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
   keep(report: SessionReport, hiddenAtMs?: number): void {
+    if (!this._keeps) return;
     this.forget(report.id);
     store([...kept(), { url: this._url, report, hiddenAtMs }].slice(-MOST_KEPT));
   }
 
   forget(id: string): void {
-    store(kept().filter(({ report }) => report.id !== id));
+    if (this._keeps) store(kept().filter(({ report }) => report.id !== id));
   }
 }
 
 /** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */
 async function post(url: string, report: SessionReport): Promise<boolean> {
   const body = JSON.stringify(report);
-  if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) ?? false;
+  if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) || false;
   try {
     // Text needs no preflight.
     const headers = { 'content-type': 'text/plain' };

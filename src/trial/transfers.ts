@@ -28,6 +28,10 @@ export const pageSeconds = () => performance.now() / 1000;
 export class Transfers {
   requestedBits = 0;
   wastedBits = 0;
+  /** Of audio and video, whatever became of it. */
+  receivedBits = 0;
+  /** Of whole segments of video, by bitrate. */
+  readonly bitsByBitrate: Record<number, number> = {};
   private readonly _running = new Map<object, Running>();
   /** Of the newest bits, for downloads whose bits nobody tells. */
   private _rateBps = 0;
@@ -63,10 +67,16 @@ export class Transfers {
     // Of a download that nobody measured, by the time and the latest throughput.
     const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this._rateBps);
     this._arrived(running, bits, firstByteSeconds);
+    this.receivedBits += bits;
     if (!video || outcome === 'failed') return;
     this.requestedBits += isWhole ? bits : Math.max(bits, expectedBits);
-    if (!isWhole) this.wastedBits += bits;
-    else if (video.bitrateBps > 0) this._session.playback.buffered(video);
+    if (!isWhole) {
+      this.wastedBits += bits;
+      return;
+    }
+    const { bitrateBps } = video;
+    this.bitsByBitrate[bitrateBps] = (this.bitsByBitrate[bitrateBps] ?? 0) + bits;
+    if (bitrateBps > 0) this._session.playback.buffered(video);
   }
 
   /** `bits` so far, since `firstSeconds`; default: where nobody tells when the first ones came, they count for the time that follows. */

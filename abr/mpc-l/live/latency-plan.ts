@@ -141,11 +141,11 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
     const choices = { moves, rateCosts, addedCosts: slot === 0 ? changeCosts : noCosts };
     best = chooseInSlot(choices, later, values.subarray(0, to), from);
     for (let cell = from; cell < to; cell++) {
-      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls?.[slot * cells + cell] ?? 0);
+      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls?.[slot * cells + cell] || 0);
     }
     [values, later] = [later, values];
   }
-  return rates[best] ?? 1;
+  return rates[best] || 1;
 }
 
 interface Choices {

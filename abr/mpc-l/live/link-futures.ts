@@ -72,7 +72,7 @@ export class LinkFutures {
           : Math.max(from, Math.min(CELLS, Math.round((ends[k]! - ageSeconds) / CELL_SECONDS)));
       for (let f = 0; f < count; f++) this._fluctuate(f, k, from, end);
     }
-    this._dip(forecast, state.utcMs ?? Number.NaN);
+    this._dip(forecast, state);
     for (let row = 0; row < bits.length; row += CELLS + 1) {
       for (let cell = row + 1; cell <= row + CELLS; cell++) {
         bits[cell] = bits[cell - 1]! + Math.max(LEAST_CELL_BPS, bits[cell]!) * CELL_SECONDS;
@@ -96,8 +96,8 @@ export class LinkFutures {
     const { fluctuation } = forecast;
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
     const ratios = this._ratios;
-    for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
-    const correlation = Math.round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP;
+    for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt ? ratioAt((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) : 1;
+    const correlation = Math.round((fluctuation?.correlation || 0) / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
     for (let i = 0; correlation !== this._correlation && i < this._places.length; i++) {
@@ -115,7 +115,7 @@ export class LinkFutures {
   }
 
   /** Lowers the capacity of the cells at handovers. */
-  private _dip({ handovers }: QuantileForecast, utcMs: number): void {
+  private _dip({ handovers }: QuantileForecast, { utcMs = Number.NaN }: PlayerState): void {
     let h = 0;
     for (const { atMs, confidence, dip } of handovers) {
       const atSeconds = (atMs - utcMs) / 1000;
@@ -159,7 +159,7 @@ function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: Q
   const variance = ratios.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(shares, i), 0);
   return stepEndsSeconds.map((endSeconds, k) => {
     const row = quantilesBps[k]!;
-    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
+    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] || 0)) / CELL_SECONDS);
     const explained = (variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
     const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
     const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;

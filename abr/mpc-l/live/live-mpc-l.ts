@@ -49,7 +49,7 @@ class LiveEdge implements LivePart {
     const latest = this._latest;
     if (latest?.state === state && latest.forecast === forecast) return latest.outcomes;
     const { tuning, seed } = this._options;
-    this._link ??= new LinkFutures(tuning.futures / COPIES, seed);
+    this._link ||= new LinkFutures(tuning.futures / COPIES, seed);
     const outcomes = new LiveOutcomes(state, this._options, this._link.draw(state, forecast));
     this._latest = { state, forecast, outcomes };
     return outcomes;

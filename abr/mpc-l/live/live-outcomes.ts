@@ -77,10 +77,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
 
   /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
-    const buffered = instead?.buffered ?? 0;
+    const buffered = instead?.buffered || 0;
     const bits = this._chunkBits(0, representation);
-    const setupSeconds = this._state.setupSeconds?.[representation] ?? 0;
-    const latencySeconds = this._latencySeconds + Math.max(0, setupSeconds - Math.max(0, this._firstExistsSeconds));
+    const { setupSeconds = [] } = this._state;
+    const latencySeconds =
+      this._latencySeconds + Math.max(0, (setupSeconds[representation] || 0) - Math.max(0, this._firstExistsSeconds));
     return { representation, chunk: 0, bits, latencySeconds, buffered };
   }
 
@@ -228,7 +229,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   }
 
   private _sizes(k: number): readonly number[] {
-    this._sizesBits[k] ??= sizesAt(this._state, k);
+    this._sizesBits[k] ||= sizesAt(this._state, k);
     return this._sizesBits[k];
   }
 

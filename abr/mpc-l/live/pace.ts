@@ -44,7 +44,7 @@ export function paceOf(
     segmentSeconds: state.segmentSeconds,
     stallSeconds: liveStallSeconds(options),
   });
-  const source = plan?.forecast.source ?? 'no usable forecast';
+  const source = plan ? plan.forecast.source : 'no usable forecast';
   const next = plan?.forecast.handovers.find(({ atMs }) => atMs > state.utcMs!);
   const handover = next ? `; handover in ${((next.atMs - state.utcMs!) / 1000).toFixed(1)} s` : '';
   return {
@@ -63,7 +63,7 @@ function neededSeconds(
   inFlight: InFlight | undefined,
   chunks: number,
 ): Float64Array {
-  const representation = highestWithin(ladderBps, inFlight?.bitrateBps ?? previousBitrateBps);
+  const representation = highestWithin(ladderBps, inFlight ? inFlight.bitrateBps : previousBitrateBps);
   const request = inFlight ? outcomes.running(inFlight, representation) : outcomes.newRequest(representation);
   return outcomes.neededLatencySeconds(request, chunks);
 }

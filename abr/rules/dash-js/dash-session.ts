@@ -152,7 +152,7 @@ export class DashSession {
     const rules = [main, this._guarded(throughputBps), this._byHistory()];
     const requests = rules.filter((request) => request !== undefined);
     const before = this._representation;
-    const waitSeconds = main?.waitSeconds ?? 0;
+    const waitSeconds = main?.waitSeconds || 0;
     const keep = { representation: before, reason: 'dash.js changes nothing', waitSeconds };
     if (requests.length === 0) return keep;
     const lowest = requests.reduce((a, b) => (b.representation < a.representation ? b : a));

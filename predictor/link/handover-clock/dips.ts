@@ -43,7 +43,7 @@ export function dipFinder(emit: (slot: number, isDip: boolean, share: number) =>
   let slots = 0;
   /** The last compared slot, and the first one of the dip at it. */
   let comparedSlot = Number.NEGATIVE_INFINITY;
-  let dipSlot: number | undefined;
+  let dipSlot = Number.NaN;
   let recentDips = 0;
   let recentSlots = 0;
 
@@ -64,11 +64,12 @@ export function dipFinder(emit: (slot: number, isDip: boolean, share: number) =>
       const distance = Math.log(Math.max(rate / (referenceBits / referenceSeconds), Number.MIN_VALUE));
       const depth = Math.max(LEAST_DEPTH, LEAST_DISTANCES * meanDistance);
       // A dip ends well above the least depth, or else noise would end a step of the rate.
-      if (distance < (dipSlot === undefined ? -depth : -END_SHARE * depth)) dipSlot ??= slot;
-      else {
-        const dipSlots = slot - (dipSlot ?? slot);
-        if (dipSlots > 0 && dipSlots <= LONGEST_DIP_SLOTS) count(dipSlot!, true);
-        dipSlot = undefined;
+      const dipSlots = slot - dipSlot;
+      if (distance < (dipSlots >= 0 ? -END_SHARE * depth : -depth)) {
+        if (!(dipSlots >= 0)) dipSlot = slot;
+      } else {
+        if (dipSlots > 0 && dipSlots <= LONGEST_DIP_SLOTS) count(dipSlot, true);
+        dipSlot = Number.NaN;
         count(slot, false);
       }
       const memory = Math.min(++slots, DISTANCE_MEMORY_SLOTS);

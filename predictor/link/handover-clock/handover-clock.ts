@@ -43,13 +43,14 @@ const SAME_TIME_SECONDS = 0.05;
 const LEAST_LEAP_SECONDS = 0.5;
 /** Limit of ln of the evidence from dips, so that a change is found soon. */
 const LEAST_LOG_DIPS = -2;
-export class HandoverClock {
+/** Without estimates of the position. */
+export class HandoverEvidence {
   /**
    * Weight per hypothesis: prior, evidence and hints. Cells first, which `_settle` makes add up to 1, then the
    * hypotheses without epochs.
    */
   private readonly _weights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
-  private readonly _epochs = this._weights.subarray(0, CELLS);
+  protected readonly _epochs = this._weights.subarray(0, CELLS);
   private readonly _without = this._weights.subarray(CELLS);
   /** Probability per cell from the time source. */
   private readonly _prior = new Float64Array(CELLS);
@@ -70,7 +71,7 @@ export class HandoverClock {
   private _ratio = 1;
   private _isLeo = false;
   /** From the weights; undefined since they changed. */
-  private _position: Position | undefined;
+  protected _position: Position | undefined;
   private _rateSeconds = 0;
 
   /** Of a new session. */
@@ -134,19 +135,6 @@ export class HandoverClock {
     return this._epochs.slice();
   }
 
-  /** Undefined for an impossible `nowSeconds`. */
-  estimate(nowSeconds: number): HandoverEstimate | undefined {
-    if (!isMoment(nowSeconds)) return undefined;
-    this._position ??= positionIn(this._epochs);
-    const { within, ...position } = this._position;
-    const { leoProbability, isLeo } = this;
-    const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
-    const confidence = Math.min(1, within) * leoProbability;
-    const ahead = isLeo ? [0, EPOCH_SECONDS, 2 * EPOCH_SECONDS] : [];
-    const nextHandovers = ahead.map((seconds) => ({ atSeconds: next + seconds, confidence }));
-    return { nextHandovers, ...position, leoProbability, isLeo };
-  }
-
   private _addRate(bin: Measurement): void {
     this._rateSeconds = bin.atSeconds;
     this._rates.observe(bin);
@@ -208,6 +196,21 @@ export class HandoverClock {
     normalise(this._without, 1 / this._ratio);
     const claim = greatest(this._logDips) > SHOWN_BY_DIPS ? CLAIM_PROBABILITY : CLAIM_WITHOUT_DIPS;
     this._isLeo = this.leoProbability >= claim * (this._isLeo ? 0.5 : 1);
+  }
+}
+
+export class HandoverClock extends HandoverEvidence {
+  /** Undefined for an impossible `nowSeconds`. */
+  estimate(nowSeconds: number): HandoverEstimate | undefined {
+    if (!isMoment(nowSeconds)) return undefined;
+    this._position ||= positionIn(this._epochs);
+    const { within, ...position } = this._position;
+    const { leoProbability, isLeo } = this;
+    const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
+    const confidence = Math.min(1, within) * leoProbability;
+    const ahead = isLeo ? [0, EPOCH_SECONDS, 2 * EPOCH_SECONDS] : [];
+    const nextHandovers = ahead.map((seconds) => ({ atSeconds: next + seconds, confidence }));
+    return { nextHandovers, ...position, leoProbability, isLeo };
   }
 }
 

@@ -1,0 +1,74 @@
+/** Guards of a trial: limits of what an arm may cost, and whether one is broken for certain. */
+
+import { InputError } from '../../abr/errors.ts';
+import { ratioOf } from '../../replay/evaluation/statistics/cluster-ratios.ts';
+import { fixed, signed } from '../report/format.ts';
+import { armsOf, comparisonOf, nounOf } from './compare-arms.ts';
+import type { ArmSums, TrialSums } from './read-sums.ts';
+import { METRICS, type TrialMetric } from './sums-sql.ts';
+
+/** `limit`: of the difference to the control: a share of its figure, or in the figure's unit. */
+export interface Guard {
+  text: string;
+  metric: TrialMetric;
+  isUpper: boolean;
+  limit: number;
+  isRelative: boolean;
+}
+
+const GUARD = /^(.+?)\s*(<=|>=)\s*([+-]?\d+(?:\.\d+)?)\s*(\S.*)?$/;
+
+/** Of `stalled share <= +5 %, startup <= +0.1 s`. Throws an `InputError` for another text. */
+export function parseGuards(text: string): Guard[] {
+  return text.split(',').map((part) => {
+    const [, name = '', sign, number, unit = ''] = GUARD.exec(part.trim()) ?? [];
+    if (!sign) throw new InputError('--guard', 'guards like "startup <= +0.1 s, watch time >= -1 %"', part.trim());
+    const metric = METRICS.find((one) => nounOf(one).toLowerCase() === name.toLowerCase());
+    if (!metric) throw new InputError('--guard', `one of ${METRICS.map(nounOf).join(', ')}`, name);
+    const isRelative = unit === '%';
+    const own = unitOf(metric);
+    if (!isRelative && unit !== own) throw new InputError('--guard', `% or ${own} after the number of ${name}`, unit);
+    const limit = Number(number) / (isRelative ? 100 : 1);
+    return { text: part.trim(), metric, isUpper: sign === '<=', limit, isRelative };
+  });
+}
+
+/** Of a share in percent: points, because % is of the control's figure. */
+function unitOf({ title }: TrialMetric): string {
+  const unit = title.split(', ')[1]?.split(' per ')[0] ?? '';
+  return unit === '0 to 100' || unit.startsWith('%') ? 'points' : unit;
+}
+
+/** A sentence, and whether a guard is broken for certain: the intervals hold at any look, for all guards and arms together. */
+export function checkGuards(sums: TrialSums, guards: readonly Guard[], control?: string) {
+  const { control: base, others } = armsOf(sums, control);
+  if (!base || others.length === 0) {
+    return { isBroken: false, sentence: `No guard of the trial ${sums.trial} can be checked yet: too few sessions.` };
+  }
+  const always = 0.05 / (guards.length * others.length);
+  const all = others.flatMap((arm) => guards.map((guard) => checked(guard, { arm, base, always })));
+  const broken = all.filter(({ isBroken }) => isBroken);
+  const shown = (broken.length > 0 ? broken : all).map((one) => one.sentence).join('; ');
+  const outcome = broken.length > 0 ? 'A guard is broken for certain' : 'No guard is broken for certain';
+  return { isBroken: broken.length > 0, sentence: `${outcome} (trial ${sums.trial}): ${shown}.` };
+}
+
+function checked(guard: Guard, { arm, base, always }: { arm: ArmSums; base: ArmSums; always: number }) {
+  const { metric, isUpper, limit, isRelative, text } = guard;
+  // A relative limit is a difference to the control's figure times a factor, whose error counts, too.
+  const own = base.metrics[metric.id]!;
+  const factor = isRelative ? 1 + limit * Math.sign(ratioOf(own)) : 1;
+  const y = own.y.map((value) => value * factor);
+  const scaled = { ...base, metrics: { ...base.metrics, [metric.id]: { ...own, y } } };
+  const beyond = comparisonOf(metric, arm, scaled, { always }).always.ci95;
+  const [low, high] = beyond?.map((end) => end - (isRelative ? 0 : limit)) ?? [];
+  const isBroken = isUpper ? low! > 0 : high! < 0;
+  const { difference, control } = comparisonOf(metric, arm, base, {});
+  const { value } = difference;
+  const percent = `${signed((100 * value) / control, 1)} %`;
+  const shown = isRelative && control > 0 ? percent : `${signed(value, metric.digits)} ${unitOf(metric)}`;
+  const isKnown = Number.isFinite(value) && beyond !== null;
+  const figure = Number.isFinite(value) ? `${shown} of ${fixed(control, metric.digits)}` : 'without sessions';
+  const doubt = isKnown ? '' : ', too few viewers yet';
+  return { isBroken, sentence: `${nounOf(metric)} of ${arm.arm} is ${figure} (guard: ${text}${doubt})` };
+}

@@ -1,0 +1,77 @@
+/** All that a session writes and sends: docs/privacy.md lists it. */
+
+import { expect, test } from '@jest/globals';
+import { Adaptation } from './adaptation.ts';
+import { FakePort } from './fake-port.fixture.ts';
+import { HOST } from './host.fixture.ts';
+import type { Host } from './host.ts';
+import { Events } from './page/events.ts';
+import type { LeoAbrOptions } from './page/option-types.ts';
+import { resolveOptions } from './page/options.ts';
+import { useManualClock, wait } from './scripted.fixture.ts';
+
+useManualClock();
+
+/** Twenty downloads of a second; returns each call of storage and network. */
+function played(options: LeoAbrOptions): string[] {
+  const calls: string[] = [];
+  const storage = {
+    getItem(key: string) {
+      calls.push(`get ${key}`);
+      return null;
+    },
+    setItem: (key: string, value: string) => void calls.push(`set ${key} ${value}`),
+  };
+  const host: Host = {
+    ...HOST,
+    storage: () => storage,
+    async fetch(url) {
+      calls.push(`fetch ${url}`);
+      return new Response('{"representations": {"v0": [1]}}');
+    },
+  };
+  const port = new FakePort();
+  const adaptation = new Adaptation(port, resolveOptions(options, host), new Events({ logger: null, host }));
+  const { downloads, decisions } = adaptation;
+  for (let index = 0; index < 20; index++) {
+    decisions.decide();
+    const request = {};
+    downloads.requested(request, { isMedia: true, segment: port.segment(index) });
+    for (let k = 1; k <= 10; k++) {
+      wait(0.1);
+      downloads.received(request, { totalBits: k * 1e5 });
+    }
+    downloads.ended(request, 'whole');
+  }
+  adaptation.sourceEnded();
+  adaptation.stop();
+  return calls;
+}
+
+const EVERYTHING: LeoAbrOptions = {
+  ...{ sizes: 'https://a.example/sizes.json', quality: 'https://a.example/quality.json' },
+  ...{ pageLoad: true, cmcd: true, debug: () => {}, live: { targetLatencySeconds: 'auto' } },
+};
+
+test('with everything on, one entry is kept and the files that the page names are fetched', () => {
+  const calls = played(EVERYTHING);
+  const ways = new Set(calls.map((call) => call.replace(/ \{.*/, '')));
+  const files = [EVERYTHING.sizes, EVERYTHING.quality].map((url) => `fetch ${url}`);
+  expect(ways).toEqual(new Set([...files, 'get leo-abr', 'set leo-abr']));
+  const [, kept] = calls
+    .filter((call) => call.startsWith('set'))
+    .at(-1)!
+    .split('leo-abr ');
+  const numbers = expect.any(Number);
+  expect(JSON.parse(kept!)).toEqual({ 'https://media.example': [numbers, numbers, 1, numbers] });
+});
+
+test.each<LeoAbrOptions>([
+  { storage: false },
+  { storage: false, prior: true },
+  { prior: false },
+  { controller: 'mpc-d' },
+  { controller: 'mpc-d', storage: false },
+])('with %j nothing is read, kept or fetched', (options) => {
+  expect(played(options)).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals';
+import { seededRandom } from '../../abr/statistics/random.ts';
+import * as dash from '../dash/fake-player.fixture.ts';
+import * as hls from '../hls/fake-player.fixture.ts';
+import type { LeoAbrOptions } from '../index.ts';
+import * as shaka from '../shaka/fake-player.fixture.ts';
+import { type Arm, reportSessions } from '../trial.ts';
+import { answers, assign, GOOD, items, says, useConfigAddress, VIEWERS } from './config.fixture.ts';
+import { PLAIN, playSession } from './observed-session.fixture.ts';
+
+useConfigAddress();
+hls.useWindow();
+
+/** The plugin in a fake player, as an arm's options attach it. */
+const ATTACHED: ((options: LeoAbrOptions) => { handle: { state: { status: string } } })[] = [
+  (options) => dash.attached(options),
+  (options) => hls.attached(options),
+  (options) => shaka.attached(options),
+];
+
+test('switched off, it reaches every new session, and a running one goes on', async () => {
+  says({ ...GOOD, shares: { 'mpc-l': 1 } });
+  const arm = await assign();
+  const { handle } = ATTACHED[0]!(arm!.options!);
+  says({ ...GOOD, enabled: false });
+  expect(await Promise.all(VIEWERS.slice(0, 20).map((key) => assign({ key })))).toEqual(Array(20).fill(undefined));
+  answers(() => Promise.reject(new TypeError('Failed to fetch')));
+  expect(await assign()).toBeUndefined();
+  expect(handle.state.status).toBe('attached');
+  expect(arm).toMatchObject({ arm: 'mpc-l' });
+});
+
+/** Configurations that somebody who took over the address might serve. Some are valid. */
+function hostile(random: () => number): string {
+  const one = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)]!;
+  const values: readonly unknown[] = [
+    ...[null, true, false, 0, 1, -1, 0.3, 20, 1e308, '', 'mpc-d', 'auto', 'https://evil.example/', 'x'.repeat(9000)],
+    ...[
+      [],
+      {},
+      [1],
+      { player: 1 },
+      { 'mpc-l': 1 },
+      { a: 0.5, b: 0.5 },
+      { decide: 1 },
+      { __proto__: null, constructor: 1 },
+    ],
+  ];
+  const options = [
+    ...['risk', 'watchSeconds', 'abandon', 'maxWastedShare', 'prior', 'pageLoad', 'horizon', 'qoe', 'saveData'],
+    ...['controller', 'forecasters', 'sizes', 'quality', 'live', 'seed', 'logger', 'debug', 'weights', 'toString'],
+  ];
+  const some = () => Object.fromEntries(Array.from({ length: 3 }, () => [one(options), one(values)]));
+  const shares = () => one<unknown>([{ 'mpc-l': 1 }, { player: 0.5, 'mpc-l': 0.5 }, one(values)]);
+  const config = { ...GOOD, shares: { 'mpc-l': 1 } };
+  const kinds: (() => unknown)[] = [
+    () => ({ ...config, options: some() }),
+    () => ({ ...config, options: { [one(options)]: one(values) } }),
+    () => ({ ...config, shares: shares() }),
+    () => ({ ...config, [one([...Object.keys(GOOD), '__proto__', 'x'])]: one(values) }),
+    () => `{"__proto__":{"enabled":true},${JSON.stringify(config).slice(1)}`,
+    () => JSON.stringify(config).slice(0, Math.floor(random() * 90)),
+    () => '['.repeat(Math.floor(random() * 20_000)),
+    () => '{"a":'.repeat(3000),
+    () => JSON.stringify({ ...config, options: { watchSeconds: 9 } }).replace('9', '1e999'),
+    () => one(values),
+  ];
+  const kind = one(kinds)();
+  return typeof kind === 'string' ? kind : JSON.stringify(kind);
+}
+
+test('of 1,000 hostile configurations none breaks playback', async () => {
+  const random = seededRandom(13);
+  const counts = { player: 0, 'leo-abr': 0, none: 0 };
+  for (let i = 0; i < 1000; i++) {
+    items.clear();
+    says(hostile(random), random() < 0.05 ? 500 : 200);
+    const arm: Arm<LeoAbrOptions> | undefined = await assign({ logger: null, key: `viewer ${i}` });
+    counts[arm ? (arm.options ? 'leo-abr' : 'player') : 'none']++;
+    const { handle } = arm?.options ? ATTACHED[i % 3]!({ ...arm.options, logger: null }) : {};
+    if (handle) expect(handle.state.status).toBe('attached');
+    if (i % 10 > 0) continue;
+    const plain = Object.values(PLAIN)[i % 3]!();
+    const reports = reportSessions(plain.api, { arm, leoAbr: handle as never, logger: null });
+    const seen: { started: boolean }[] = [];
+    reports.on('session', (report) => seen.push(report));
+    playSession(plain);
+    reports.stop();
+    expect(seen).toMatchObject([{ started: true }]);
+  }
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(20);
+}, 120_000);
