@@ -10,8 +10,12 @@ import type { SegmentRequest, Situation } from '../player-port.ts';
 /** A longer wait after a switch is the origin's, if the bits then come as fast as before, or half as fast. */
 const SLOW_SECONDS = 1;
 const FAST_SHARE = 0.5;
-/** A representation without an answer is left out for this long; after another try, until the session ends. */
-const LEFT_OUT_SECONDS = 60;
+/** A request that waits this long has no answer: outages of links are seldom longer. */
+const UNANSWERED_SECONDS = 2;
+/** A representation without an answer is avoided for this long, and ten times as long after another try. */
+const AVOIDED_SECONDS = 60;
+/** Its set-up time meanwhile. */
+const AVOIDED_SET_UP_SECONDS = 60;
 
 /** A download of video. */
 interface EndedVideo extends Pick<SegmentDownload, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'receivedBits'> {
@@ -33,7 +37,7 @@ export class OriginWaits {
   /** Of the latest two downloads. */
   private _latest: readonly number[] = [];
   /** By id, until when. */
-  private readonly _leftOut = new Map<string, number>();
+  private readonly _avoided = new Map<string, number>();
   /** The latest video download, if it was not whole. */
   private _broken: Broken | undefined;
   /** The representation of the latest video download. */
@@ -56,14 +60,14 @@ export class OriginWaits {
     const isSwitch = id !== this._lastId;
     this._lastId = id;
     const seconds = (firstByteAtSeconds ?? nowSeconds) - requestedAtSeconds;
-    const isUnanswered = receivedBits === 0 && (outcome === 'failed' || seconds > SLOW_SECONDS);
+    const isUnanswered = receivedBits === 0 && (outcome === 'failed' || seconds > UNANSWERED_SECONDS);
     this._broken = outcome === 'whole' ? undefined : { id, segmentIndex, isUnanswered };
     if (firstByteAtSeconds === undefined) return 0;
     const isOnTime = firstByteAtSeconds < dueSeconds + SILENCE_SECONDS;
     // Another representation of the segment came in time: the link is well.
     if (isSwitch && broken?.isUnanswered && broken.segmentIndex === segmentIndex && isOnTime) {
-      const untilSeconds = this._leftOut.has(broken.id) ? Number.POSITIVE_INFINITY : nowSeconds + LEFT_OUT_SECONDS;
-      this._leftOut.set(broken.id, untilSeconds);
+      const times = this._avoided.has(broken.id) ? 10 : 1;
+      this._avoided.set(broken.id, nowSeconds + times * AVOIDED_SECONDS);
     }
     if (outcome !== 'whole') return 0;
     const usualSeconds = this._usualSeconds;
@@ -76,15 +80,18 @@ export class OriginWaits {
     return isSlow ? Math.max(0, seconds - usualSeconds) : 0;
   }
 
-  /** The situation without the representations that are left out, and with the set-up time of a switch to each other one. */
+  /** The situation with the set-up time of a switch to each representation. */
   applied(situation: Situation, nowSeconds: number): Situation {
-    const { ladder: all, playback } = situation;
-    const isLeft = ({ id }: { id: string }) => (this._leftOut.get(id) ?? 0) > nowSeconds;
-    const ladder = all.every(isLeft) ? all : all.filter((one) => !isLeft(one));
-    const setUps = ladder.map(({ id }) => this._setUpSeconds(id));
-    if (ladder.length === all.length && !setUps.some((seconds) => seconds > 0)) return situation;
-    const setupSeconds = ladder.map((one, i) => (playback.setupSeconds?.[all.indexOf(one)] ?? 0) + setUps[i]!);
-    return { ...situation, ladder, playback: { ...playback, setupSeconds } };
+    const { ladder, playback } = situation;
+    const setUps = ladder.map(({ id }) => {
+      return this._avoided.get(id)! > nowSeconds ? AVOIDED_SET_UP_SECONDS : this._setUpSeconds(id);
+    });
+    if (!setUps.some((seconds) => seconds > 0)) return situation;
+    const { setupSeconds = [] } = playback;
+    return {
+      ...situation,
+      playback: { ...playback, setupSeconds: setUps.map((seconds, i) => seconds + (setupSeconds[i] || 0)) },
+    };
   }
 
   /** What each request waits for its first byte; 0 if that is no longer than an outage. */
