@@ -60,7 +60,7 @@ export class RunViews {
     const measure = scene.by === 'stalls' ? 'frozen time' : 'QoE';
     setText(
       byId('typical-text'),
-      `Yes, for this link: of ${starts} starts on it, this one is the median by the difference in ${measure}. Simulated from ` +
+      `Yes, for this link: of ${starts} starts on it, this one is in the middle by the difference in ${measure}. Simulated from ` +
         `all of them, the first minute with dash.js’s rule freezes for ${seconds(rival.stallSeconds)} on average, at a ` +
         `quality of ${rival.quality}; with leo-abr for ${seconds(own.stallSeconds)}, at ${own.quality}. Other links differ.`,
     );
