@@ -21,7 +21,7 @@ export interface Host {
   fetch(url: string | URL): Promise<Response>;
   /** Absolute form of an URL that the player names. */
   absoluteUrl(url: string): URL;
-  /** What the page has loaded of late. */
+  /** What the page has loaded recently. */
   pageLoad(): SessionContext['pageLoad'];
   /** For faults, and for the lines of the option `debug`. */
   console: Pick<Console, 'warn' | 'debug'>;

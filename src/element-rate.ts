@@ -60,7 +60,7 @@ export abstract class ElementRate implements RatePort {
     if (media && nowSeconds !== undefined) media.currentTime = nowSeconds - latencySeconds;
   }
 
-  /** The player's bounds within those of the options. */
+  /** The player's bounds within the options' bounds. */
   protected within({
     playbackRates: { min, max },
     targetSeconds,

@@ -52,7 +52,7 @@ export function count(n: number, noun: string): string {
   return `${n} ${n === 1 ? noun : `${noun}s`}`;
 }
 
-/** The fields of an object; those of objects in it, and in its lists, are named `live.qoe`, `parts.0.sessions`. */
+/** The fields of an object; fields of objects in it, and in its lists, are named `live.qoe`, `parts.0.sessions`. */
 export function flatFields(of: object, prefix = ''): Record<string, unknown> {
   const entries = Object.entries(of).flatMap(([name, value]): [string, unknown][] => {
     const isPlain =

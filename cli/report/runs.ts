@@ -31,7 +31,7 @@ export interface Run {
   digits: number;
 }
 
-/** In order of their first file; those of one scenario and tier are merged. */
+/** In order of their first file; runs of one scenario and tier are merged. */
 export function runsOf(files: readonly ResultsFile[]): Run[] {
   const groups: { files: ResultsFile[]; tier: string }[] = [];
   for (const one of files) {

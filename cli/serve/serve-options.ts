@@ -26,7 +26,7 @@ export interface AccessFlags {
   tokenFile?: string;
 }
 
-/** With those of `addListenOptions`. */
+/** Adds the options of `addListenOptions`, too. */
 export function addAccessOptions(command: Command, defaultPort: number): Command {
   const proxy = 'proxy whose X-Forwarded-For names the client (repeatable); default: the header is ignored';
   return addListenOptions(command, defaultPort)

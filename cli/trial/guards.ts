@@ -18,7 +18,7 @@ export interface Guard {
 
 const GUARD = /^(.+?)\s*(<=|>=)\s*([+-]?\d+(?:\.\d+)?)\s*(\S.*)?$/;
 
-/** Of `stalled share <= +5 %, startup <= +0.1 s`. Throws an `InputError` for another text. */
+/** Parses `stalled share <= +5 %, startup <= +0.1 s`. Throws an `InputError` for another text. */
 export function parseGuards(text: string): Guard[] {
   return text.split(',').map((part) => {
     const [, name = '', sign, number, unit = ''] = GUARD.exec(part.trim()) ?? [];
@@ -33,7 +33,7 @@ export function parseGuards(text: string): Guard[] {
   });
 }
 
-/** Of a share in percent: points, because % is of the control's figure. */
+/** The unit; a share in percent has points, because % is of the control's figure. */
 function unitOf({ title }: TrialMetric): string {
   const unit = title.split(', ')[1]?.split(' per ')[0] ?? '';
   return unit === '0 to 100' || unit.startsWith('%') ? 'points' : unit;

@@ -40,7 +40,7 @@ export class LaneForecasts {
   readonly #choice: HTMLSelectElement;
   readonly #picker = element('input', { type: 'file', accept: '.onnx', hidden: true, 'aria-label': 'ONNX file' });
   readonly #used = element('span', {});
-  /** Of a file its card, of a service what becomes of its forecasts. */
+  /** Shows a file's card, or what becomes of a service's forecasts. */
   readonly #about = element('span', {});
   #algorithm = '';
   readonly #on: LaneForecastsOptions;

@@ -26,7 +26,7 @@ export interface PluginSession {
 
 /** MPC-L itself, with any forecasts, not its ablations. */
 const PLUGIN_OWN = /^mpc-l(@service|@onnx(:.*)?)?$/;
-/** The origin's clock, and that of a device synchronised with a time server. */
+/** The origin's clock, and the clock of a device synchronised with a time server. */
 const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 
 /** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */

@@ -6,7 +6,7 @@ import type { TraceListing } from '../origin/origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
 
-/** Of controllers and forecasters. */
+/** Controllers and forecasters have this seed. */
 export const SEED = 1;
 
 export interface RunPlayer {

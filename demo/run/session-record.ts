@@ -37,15 +37,15 @@ export type StallNote = Omit<StallRecord, 'endSeconds'> & { endSeconds: number |
 export interface PlaybackSample {
   atSeconds: number;
   bufferSeconds: number;
-  /** Of the picture on screen, once one has moved. */
+  /** The bitrate of the picture on screen, once a picture has moved. */
   shownBitrateBps?: number | undefined;
-  /** Of a live stream once a picture has moved: from the capture of the picture on screen to the sample. */
+  /** Only live, once a picture has moved: from the capture of the picture on screen to the sample. */
   latencySeconds?: number;
 }
 
 export class SessionRecord {
   readonly decisions: DecisionNote[] = [];
-  /** Of a live stream: each change of the rate or of the target latency. */
+  /** Only live: each change of the rate or of the target latency. */
   readonly paces: PaceNote[] = [];
   readonly samples: PlaybackSample[] = [];
   /** The handovers that the controller planned with, in order. */

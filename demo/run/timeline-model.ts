@@ -17,7 +17,7 @@ export interface Track {
   bitrateBps: Series;
   shownBitrateBps: Series;
   bufferSeconds: Series;
-  /** Of a live stream. */
+  /** Only live. */
   latencySeconds: Series;
 }
 

@@ -12,7 +12,7 @@ const USUAL = { pixels: 1280 * 720, bitrateBps: 2e6 };
 
 /**
  * Fills in the bitrates that the stream does not declare, in bit/s: by the pictures' sizes, from the declared one that is
- * nearest in size, else from what is usual. `SegmentSizes` then learns how large such segments really are. Where a size is
+ * nearest in size, else from what is usual. `SegmentSizes` then learns how large these segments really are. Where a size is
  * missing, too, the lowest is taken for half of the lowest declared. A bitrate that pictures of all sizes share is the
  * largest one's. Pass all representations of a period, so that each always gets the same bitrate; the result has their
  * order. Undefined if a bitrate can be neither read nor estimated, unless there is nothing to choose.
@@ -43,7 +43,7 @@ function estimateBps(one: Declared, declared: readonly Declared[]): number {
 }
 
 /**
- * The representations ascending in bitrate. Of those with the same bitrate only the best picture stays: the larger score,
+ * The representations ascending in bitrate. Among equal bitrates only the best picture stays: the larger score,
  * then more pixels, then more frames per second, then the later one.
  */
 export function ladderOf<D extends Declared>(allowed: readonly D[]): D[] {

@@ -3,7 +3,7 @@
 import type { PlayerState } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 
-/** Attachments that have written lines, so that those of two players on a page can be told apart. */
+/** Attachments that have written lines, so that lines of two players on a page can be told apart. */
 let writers = 0;
 
 /** Writes with the player's name and number, the session's time and the buffer level. */

@@ -1,4 +1,4 @@
-/** The checks of options that JSON can hold: those of a page, and of a trial's configuration. */
+/** The checks of options that JSON can hold, in a page and in a trial's configuration. */
 
 import type { Objective } from '../../abr/qoe/qoe.ts';
 import { MAX_HORIZON } from '../../abr/state/horizon.ts';

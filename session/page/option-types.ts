@@ -92,7 +92,7 @@ export interface LeoAbrOptions {
    */
   storage?: boolean;
   /**
-   * Only `mpc-l`: what the page has loaded of late (Resource Timing) is evidence for the first segment. Leave it off
+   * Only `mpc-l`: what the page has loaded recently (Resource Timing) is evidence for the first segment. Leave it off
    * where the page comes from a much nearer server than the video. Default false.
    */
   pageLoad?: boolean;

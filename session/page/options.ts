@@ -49,7 +49,7 @@ export interface ResolvedOptions
   controllerName: string;
   newController(): Controller;
   weightsOf(pictures: Pictures): QoeWeights;
-  /** Of segments, as the page knows them: quality less its price of bits. Undefined: by `weightsOf`. */
+  /** The page's qualities of segments: quality less its price of bits. Undefined: by `weightsOf`. */
   quality: LeoAbrOptions['quality'];
   pricePerMbps: number;
   /** Makes the controller's forecasts; undefined without forecasters. */

@@ -34,7 +34,7 @@ interface Broken {
 export class OriginWaits {
   /** Seconds to the first byte after the latest switch to a representation, by id; 0 if it was not slow. */
   private readonly _afterSwitch = new Map<string, number>();
-  /** Of the latest two downloads. */
+  /** The waits of the latest two downloads, in seconds. */
   private _latest: readonly number[] = [];
   /** By id, until when. */
   private readonly _avoided = new Map<string, number>();

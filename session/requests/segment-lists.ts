@@ -7,7 +7,7 @@ import type { Host } from '../host.ts';
 export interface SegmentLists {
   /** In errors: `sizes`. */
   name: string;
-  /** Of an entry of `representations`. */
+  /** The list in an entry of `representations`. */
   listOf(entry: never): unknown;
   /** `bytes > 0` */
   expected: string;

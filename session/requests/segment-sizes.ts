@@ -20,7 +20,7 @@ const SURE_SECONDS = 60;
 const LEAST_LIVE_SHARE = 0.8;
 const PEAK_SHARE = 0.9;
 const PEAK_HALF_LIFE_SECONDS = 300;
-/** The file of a live stream is read again after so many requests for video. */
+/** The file of a live stream is read again after this number of requests for video. */
 const RELOADED_AFTER = 3;
 
 /**
@@ -59,8 +59,8 @@ interface Ratio {
 
 /**
  * Gives the best known size: from the file, else the stream's index, else bitrate x duration x learnt ratio. The learnt
- * ratio is one standard deviation above the mean, and the declared bitrate always counts: a scene of almost no bits, such
- * as a black opening, does not promise that the next one has as few.
+ * ratio is one standard deviation above the mean, and the declared bitrate always counts: a scene of almost no bits,
+ * like a black opening, does not promise that the next one has as few.
  */
 export class SegmentSizes {
   /** Reads the file, if there is one. */

@@ -6,7 +6,7 @@ import { check } from '../../abr/errors.ts';
 
 export type HlsHandlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };
 
-/** Those of hls.js 1.6 that earlier versions or other players lack, and some that all have. */
+/** Members of hls.js 1.6 that earlier versions or other players lack, and some that all have. */
 const MEMBERS =
   'on off trigger levels latestLevelDetails loadLevelObj mainForwardBufferInfo maxBufferLength userConfig';
 

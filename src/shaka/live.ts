@@ -40,7 +40,7 @@ export class LiveStream {
     return { firstChunkSeconds, nowSeconds: endSeconds + firstChunkSeconds };
   }
 
-  /** Duration of a whole segment, even while only some of its parts exist. Of a part that has a request of its own, the part's. */
+  /** Duration of a whole segment, even while only some of its parts exist. A part with a request of its own has its own duration. */
   wholeSeconds(reference: SegmentReference): number {
     const isGrowing = this._partSeconds && reference.hasByterangeOptimization?.();
     return Math.max(reference.getEndTime() - reference.getStartTime(), isGrowing ? this.longestSeconds : 0);

@@ -11,7 +11,7 @@ export interface SegmentReference {
   getStartByte(): number;
   /** Null where unknown. */
   getEndByte(): number | null;
-  /** A segment in parts that Shaka requests at once; its end is that of the parts so far. */
+  /** A segment in parts that Shaka requests at once; its end is the end of the parts so far. */
   hasByterangeOptimization?(): boolean;
 }
 
@@ -172,11 +172,11 @@ export interface ShakaPlayer {
   seekRange(): Range;
 }
 
-/** Of `AdvancedRequestType`. */
+/** A value of `AdvancedRequestType`. */
 export const INIT_SEGMENT = 0;
 export const MEDIA_SEGMENT = 1;
 export const MEDIA_PLAYLIST = 2;
-/** Of `Error.Code`. */
+/** A value of `Error.Code`. */
 export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;
 

@@ -105,7 +105,7 @@ export class Requests {
     if (known && !known.isRead) this._adaptation.downloads.received(request!, { addedBits: 8 * bytes });
   }
 
-  /** What Shaka has received without a request, of media over QUIC, is throughput. Its time is that of reading. */
+  /** What Shaka has received without a request, of media over QUIC, is throughput. Its time is the time of reading. */
   sampled(bytes: number, milliseconds: number): void {
     const segment = this._port.presentation.latest(this._port.given);
     if (!segment || !(bytes > 0 && milliseconds > 0)) return;

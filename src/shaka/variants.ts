@@ -89,7 +89,7 @@ export class Variants {
 /**
  * The variant of a video, with an audio as good as the video: the lowest video has the lowest audio, the highest the
  * highest, if the link carries both. An audio that plays stays while it suits the next higher video, too. Language,
- * roles and channels are those of the reference if there are any; the label decides where nothing else does.
+ * roles and channels are the reference's if there are any; the label decides where nothing else does.
  */
 export function withAudio(
   variants: readonly Variant[],

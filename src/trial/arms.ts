@@ -42,7 +42,7 @@ export interface Arm<O extends object = object>
 const KNOWN = 'a known field, with config or without';
 const VIEWER_KEY = 'leo-abr-viewer';
 
-/** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
+/** Assigns this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O>;
 /**
  * With a configuration. Never rejects because of what that says: undefined, if the trial is off or no configuration could be

@@ -23,7 +23,7 @@ export interface TrialConfig {
   trial: string;
   /** Probabilities of `player` and of one or two other arms, 0 to 1; their sum is 1. */
   shares: Readonly<Record<string, number>>;
-  /** Of the plugin, in all arms but `player`. Default: none. */
+  /** The plugin's, in all arms but `player`. Default: none. */
   options?: ConfiguredOptions;
 }
 

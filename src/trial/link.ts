@@ -16,13 +16,13 @@ const LEAST_SECONDS = 5;
 const RHYTHM_SECONDS = 60;
 const LEVELS = [0.1, 0.5, 0.9] as const;
 
-/** Of one session; times are of an even clock. */
+/** The link in one session; times are of an even clock. */
 export class LinkRecord {
   private readonly _delivered = deliveredTimeline(MOST_SECONDS, CELL_SECONDS);
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   private readonly _expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
   private readonly _clock: HandoverEvidence;
-  /** The clock knows so many cells. */
+  /** The clock knows this number of cells. */
   private _settledCells = 0;
   private _clockedSeconds = 0;
 
@@ -34,7 +34,7 @@ export class LinkRecord {
     this._clock = new HandoverEvidence({ utcMsAtStart: _startMs - 1000 * _startSeconds });
   }
 
-  /** So many bits arrived in this time, during which a request was past its first byte, or overdue. */
+  /** The bits arrived in this time, during which a request was past its first byte, or overdue. */
   delivered(fromSeconds: number, toSeconds: number, bits: number): void {
     if (toSeconds <= this._startSeconds + MOST_SECONDS) this._delivered.add(fromSeconds, toSeconds, bits);
   }

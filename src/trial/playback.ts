@@ -27,7 +27,7 @@ export type ObservedElement = Pick<
   'currentTime' | 'duration' | 'ended' | 'paused' | 'playbackRate' | 'readyState' | 'seeking'
 >;
 
-/** Of one session. Times are seconds of one even clock. */
+/** Playback in one session. Times are seconds of one even clock. */
 export class Playback {
   started = false;
   isEnded = false;

@@ -17,7 +17,7 @@ interface PlayerListener {
   /** In place of the source before, if there is one. */
   sourceBegan(): void;
   sourceEnded(): void;
-  /** Of the present source. */
+  /** Transfers of the present source. */
   transfers(): Transfers | undefined;
 }
 
@@ -99,7 +99,7 @@ function bitrateOf(level: Level | undefined): number {
   return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || level?.bitrate || 0;
 }
 
-/** Of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */
+/** The transfer of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */
 function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Part = frag) {
   const bitrateBps = bitrateOf(levels[frag.level]);
   const video = () => ({ startSeconds: media.start, endSeconds: media.end, bitrateBps });

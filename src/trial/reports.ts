@@ -31,7 +31,7 @@ const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /appl
 export interface ReportOptions {
   /** The plugin's handle, in arms with the plugin; also before it has a player. */
   leoAbr?: LeoAbrHandle | undefined;
-  /** Of `assignArm`. Default: no trial. */
+  /** The arm from `assignArm`. Default: no trial. */
   arm?: Arm | undefined;
   /** Receives each report as a line of JSON by POST. `observations`: with each second's throughput. Default: nowhere. */
   report?: string | URL | { url: string | URL; observations?: boolean } | undefined;

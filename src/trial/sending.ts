@@ -31,7 +31,7 @@ export class Outbox {
     else void post(this._url, report).then((isAnswered) => isAnswered || this.keep(report));
   }
 
-  /** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
+  /** Keeps a report for the next visit, also when the page is hidden, because browsers end hidden pages without notice. */
   keep(report: SessionReport, hiddenAtMs?: number): void {
     if (!this._keeps) return;
     this.forget(report.id);

@@ -28,12 +28,12 @@ export const pageSeconds = () => performance.now() / 1000;
 export class Transfers {
   requestedBits = 0;
   wastedBits = 0;
-  /** Of audio and video, whatever became of it. */
+  /** Bits of audio and video, whatever became of them. */
   receivedBits = 0;
-  /** Of whole segments of video, by bitrate. */
+  /** Bits of whole segments of video, by bitrate. */
   readonly bitsByBitrate: Record<number, number> = {};
   private readonly _running = new Map<object, Running>();
-  /** Of the newest bits, for downloads whose bits nobody tells. */
+  /** The rate of the newest bits, for downloads whose bits nobody tells. */
   private _rateBps = 0;
 
   /** `isLive`: a request may wait for the encoder. */
