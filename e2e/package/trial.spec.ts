@@ -16,22 +16,21 @@ import { expect, test } from '../playback/playback-test.ts';
 import { openViewers, reportsIn, trialScenario } from '../playback/viewers.ts';
 import { installTools, runTools, servingTools } from './installed-tools.ts';
 
-/** A large trial: how many viewers, how long they watch, and where their reports stay. */
-const { TRIAL_VIEWERS = '16', TRIAL_SECONDS = '4', TRIAL_FOLDER } = process.env;
+/** A large trial: how many viewers, their share with the plugin, how long they watch, and where their reports stay. */
+const { TRIAL_VIEWERS = '16', TRIAL_SHARE = '0.5', TRIAL_SECONDS = '4', TRIAL_FOLDER } = process.env;
 const VIEWERS = Number(TRIAL_VIEWERS);
+const SHARE = Number(TRIAL_SHARE);
+const COUNTS = { 'leo-abr': Math.round(SHARE * VIEWERS), player: VIEWERS - Math.round(SHARE * VIEWERS) };
 const SECONDS = Number(TRIAL_SECONDS);
 const AT_ONCE = 8;
 /** A folder may have reports of earlier runs. */
 const NAME = TRIAL_FOLDER === undefined ? 'packed' : `packed ${new Date().toISOString()}`;
 
-/** Half of them in each arm. */
+/** As many in each arm as its share says. */
 function keys(): string[] {
-  const left = new Map([
-    ['leo-abr', VIEWERS / 2],
-    ['player', VIEWERS / 2],
-  ]);
-  return Array.from({ length: 10 * VIEWERS }, (_, i) => `viewer ${i}`).filter((key) => {
-    const { arm } = assignArm({ name: NAME, key });
+  const left = new Map(Object.entries(COUNTS));
+  return Array.from({ length: 100 * VIEWERS }, (_, i) => `viewer ${i}`).filter((key) => {
+    const { arm } = assignArm({ name: NAME, key, share: SHARE });
     left.set(arm, left.get(arm)! - 1);
     return left.get(arm)! >= 0;
   });
@@ -72,7 +71,7 @@ test('viewers in arms of a configuration report to collect; trial compares them,
   const stored = () => reportsIn(reports).map((line) => JSON.parse(line) as SessionReport);
   const before = stored().length;
   const file = join(folder, 'trial.json');
-  const shares = { player: 0.5, 'leo-abr': 0.5 };
+  const shares = { player: 1 - SHARE, 'leo-abr': SHARE };
   writeFileSync(file, JSON.stringify({ schema: 1, enabled: true, trial: NAME, shares, options: { saveData: true } }));
   writeFileSync(join(folder, 'guard.sh'), guardScript(reports));
   const guard = () => execFileSync('sh', ['guard.sh'], { cwd: folder, encoding: 'utf8' });
@@ -134,8 +133,8 @@ test('viewers in arms of a configuration report to collect; trial compares them,
     ]) {
       expect(stdout).toMatch(new RegExp(`^${metric} +−?\\d\\S* +−?\\d\\S* +[+−]?\\d`, 'm'));
     }
-    expect(stdout).toContain(`- \`leo-abr\`: ${VIEWERS / 2} sessions, 0.0 % with the player's own algorithm`);
-    expect(stdout).toContain(`- \`player\`: ${VIEWERS / 2} sessions, 100.0 % with the player's own algorithm`);
+    expect(stdout).toContain(`- \`leo-abr\`: ${COUNTS['leo-abr']} sessions, 0.0 % with the player's own algorithm`);
+    expect(stdout).toContain(`- \`player\`: ${COUNTS.player} sessions, 100.0 % with the player's own algorithm`);
     expect(stdout).not.toMatch(/not counted: (?!of another trial)/);
     if (TRIAL_FOLDER === undefined) await servingTools(folder, collect, switchOff);
   } finally {
