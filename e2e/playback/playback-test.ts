@@ -28,14 +28,16 @@ import { type Engine, isOld, startEngine, toEs2018 } from '../engines/index.ts';
 import { vp9Clips } from '../zoo/vp9.ts';
 
 const requireHere = createRequire(import.meta.url);
-const dashDebug = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
+/** For the newest versions: beside the file `LEO_ABR_PLAYERS` (`npm run e2e:next`), if set. */
+const newest = createRequire(process.env['LEO_ABR_PLAYERS'] ?? import.meta.url);
+const dashDebug = newest.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
 
 /** Players with the plugin: the file of the library, and the mode of `vite.config.ts` with the file that it builds. */
 const PLAYERS = {
   dash: [dashDebug, 'plugin', 'leo-abr.global.js'],
-  'hls.js': [requireHere.resolve('hls.js/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
+  'hls.js': [newest.resolve('hls.js/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
   'hls.js 1.6': [requireHere.resolve('hls.js-1.6/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
-  'Shaka 5': [requireHere.resolve('shaka-player'), 'plugin-shaka', 'leo-abr.shaka.js'],
+  'Shaka 5': [newest.resolve('shaka-player'), 'plugin-shaka', 'leo-abr.shaka.js'],
   'Shaka 4': [requireHere.resolve('shaka-player-4'), 'plugin-shaka', 'leo-abr.shaka.js'],
 } as const;
 export type LabPlayerName = keyof typeof PLAYERS;
