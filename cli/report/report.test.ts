@@ -87,9 +87,9 @@ describe('the page', () => {
     expect(titles).toEqual([`uhd-8, simulator: ${dataset}`, `uhd-8, browser: ${dataset}`]);
     const labels = [...opening!.querySelectorAll('[role=img]')].map((one) => one.getAttribute('aria-label')!);
     const means = simulated.summary.map(
-      ({ algorithm, qoeMean }) => `${algorithm} ${qoeMean.toFixed(1).replace('-', '−')}`,
+      ({ algorithm, qoePerceivedMean }) => `${algorithm} ${qoePerceivedMean!.toFixed(1).replace('-', '−')}`,
     );
-    expect(labels[0]).toBe(`Mean QoE by algorithm in Mbit/s, ${dataset}: ${means.join(', ')}.`);
+    expect(labels[0]).toBe(`Mean QoE by algorithm (perceived QoE), ${dataset}: ${means.join(', ')}.`);
     expect(main.textContent!.match(/Fewer than 8 sessions per algorithm decide nothing/g)).toHaveLength(2);
   });
 

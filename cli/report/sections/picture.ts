@@ -18,7 +18,7 @@ export function openingBlocks(
     largeDatasets(run.results.summary).map((dataset) => figureOf(run, dataset, { styles, prefix: prefix(run) })),
   );
   const texts = [
-    'Mean QoE of the sessions; to the right is better. A line is the 95 % interval of the difference from the ' +
+    'Mean QoE of the sessions; to the right is better. Perceived QoE is from 0 to 100. A line is the 95 % interval of the difference from the ' +
       'baseline, drawn around the mean: where it crosses the dashed line, which is the baseline, these sessions do not ' +
       'show which of the two is better.',
     ...runs.flatMap((run) => {
@@ -35,7 +35,9 @@ function figureOf(
   { styles, prefix }: { styles: ReadonlyMap<string, SeriesStyle>; prefix: string },
 ): Figure {
   const summary = results.summary.filter((row) => row.dataset === dataset);
-  const rows = summary.map(qoeRow);
+  const isPerceived = summary.every(({ live, qoePerceivedMean }) => !live && qoePerceivedMean !== undefined);
+  const rows = summary.map((row) => qoeRow(row, isPerceived));
+  const kind = isPerceived ? 'perceived QoE' : 'QoE, Mbit/s';
   const title = dataset === ALL_DATASETS ? 'all data sets' : dataset;
   const hasIntervals = summary.some(({ vsBaseline }) => vsBaseline?.qoeDiff.ci95 != null);
   const most = count(Math.max(...summary.map(({ sessions }) => sessions)), 'session');
@@ -43,15 +45,16 @@ function figureOf(
   return {
     title: `${prefix}${title}`,
     caption: `${most} per algorithm${hasIntervals ? '' : '; no intervals'}.`,
-    label: `Mean QoE by algorithm in Mbit/s, ${title}: ${numbers.join(', ')}.`,
-    draw: () => qoeChart(rows, { baseline, styles }),
+    label: `Mean QoE by algorithm (${kind}), ${title}: ${numbers.join(', ')}.`,
+    draw: () => qoeChart(rows, { label: `${kind} →`, baseline, styles }),
   };
 }
 
 /** The interval of the difference is drawn around the mean. */
-function qoeRow({ algorithm, qoeMean, live, vsBaseline }: SummaryRow) {
-  const value = live?.qoe ?? qoeMean;
-  const difference = live ? vsBaseline?.live?.qoeDiff : vsBaseline?.qoeDiff;
+function qoeRow({ algorithm, qoeMean, qoePerceivedMean, live, vsBaseline }: SummaryRow, isPerceived: boolean) {
+  const value = isPerceived ? qoePerceivedMean! : (live?.qoe ?? qoeMean);
+  const { perceivedDiff, qoeDiff } = vsBaseline ?? {};
+  const difference = isPerceived ? perceivedDiff : live ? vsBaseline?.live?.qoeDiff : qoeDiff;
   const [low, high] = (difference?.ci95 ?? []).map((end) => value - difference!.value + end);
   return { algorithm, value, low: low ?? value, high: high ?? value };
 }
@@ -91,7 +94,7 @@ interface QoeRow {
 /** A line per algorithm with its value and interval, and a dashed line at the baseline's value. */
 function qoeChart(
   rows: readonly QoeRow[],
-  { baseline, styles }: { baseline: string; styles: ReadonlyMap<string, SeriesStyle> },
+  { label, baseline, styles }: { label: string; baseline: string; styles: ReadonlyMap<string, SeriesStyle> },
 ): string {
   const names = rows.map(({ algorithm }) => algorithm);
   const reference = rows.filter(({ algorithm }) => algorithm === baseline);
@@ -101,7 +104,7 @@ function qoeChart(
     ...{ width: 460, height: 62 + 26 * names.length, style: FONT },
     marginLeft: 16 + 6.8 * Math.max(...names.map((name) => name.length)),
     ...{ marginRight: 16, marginTop: 8, marginBottom: 40 },
-    x: { label: 'QoE, Mbit/s →', ticks: 5, nice: true, tickFormat: tick, insetLeft: 8, insetRight: 8 },
+    x: { label, ticks: 5, nice: true, tickFormat: tick, insetLeft: 8, insetRight: 8 },
     y: { label: null, domain: names, tickSize: 0 },
     marks: [
       Plot.gridX(GRID),

@@ -91,7 +91,9 @@ export function headlines(run: Run): string[] {
     }
     const { qoe, quality, stalls } = componentsOf(run, { dataset, algorithm: challenger! })!;
     const parts = `of which bitrate ${text(quality)} and stalls ${text(scaled(stalls, -1))}`;
-    return `${start}QoE ${text(qoe)}, ${parts}: ${verdictOf(qoe)}.`;
+    const { perceivedDiff } = versus;
+    const lead = perceivedDiff ? `perceived QoE ${text(perceivedDiff)} of 100; QoE-linear ` : 'QoE ';
+    return `${start}${lead}${text(qoe)}, ${parts}: ${verdictOf(perceivedDiff ?? qoe)}.`;
   });
 }
 
