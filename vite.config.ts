@@ -31,7 +31,7 @@ const minifyAgain: Plugin = {
 };
 
 /**
- * Leaves `new URL('./file', import.meta.url)` to the bundler of whoever uses the package: this build must not touch it,
+ * Leaves `new URL('./file', import.meta.url)` to the bundler of the page that uses the package: this build must not touch it,
  * which a comment in the source says, and the next one must, for which the comment has to go.
  */
 const leaveUrls: Plugin = {

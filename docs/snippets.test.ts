@@ -1,6 +1,6 @@
 /**
- * What the documents say is true: the commands of README.md and the guide run, those of the others (on data that is not
- * here, or for hours) have commands and flags that exist; code compiles, links lead somewhere.
+ * What the documents say is true: the commands of README.md and the guide run; the other pages' commands (on data that is not
+ * here, or for hours) and their flags exist; code compiles, links lead somewhere.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -25,7 +25,7 @@ import { allowCongestionControl, kernelTierObstacle } from '../transport/program
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const TEMPLATE = path('../docs/examples/my-algorithm.ts');
 const PAGE_DIRECTORY = path('../build/bench-page-test');
-/** A host may stand still for a second; times between page and origin then differ by this much at most. */
+/** A host may pause for a second; then times in page and origin differ by this much at most. */
 const STANDSTILL_SECONDS = 1.5;
 
 const short: Scenario = {
@@ -84,7 +84,7 @@ async function play(
 
 /** The session has played to its end, and page, trace and origin agree on it. */
 function expectConsistent({ result, record, inconsistencies, timings, originLog }: PlayedRecord): void {
-  // Where the host stands still, so does the playhead.
+  // If the host pauses, the playhead does, too.
   const found = inconsistencies.filter((one) => !/^the playhead lost 0\.\d+ s/.test(one));
   expect([record.fault, result.endedBy, found]).toEqual([undefined, 'end', []]);
   // Nothing arrives before encoder and link deliver it (equal clocks, but in two processes).

@@ -9,9 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const USAGE = `usage: npm run check:english
 
 Prints file:line, the words and the advice for each pattern that stops a reader. It reads the prose of all Markdown, and the
-doc comments of TypeScript in some folders, without tests. The status is 1 if it finds any.`;
-/** Folders whose doc comments are read. */
-const CODE = ['abr', 'predictor', 'session', 'src', 'replay', 'service', 'cli', 'demo'];
+doc comments of all TypeScript. The status is 1 if it finds any.`;
 /** Pages that are generated, and the history of changes. */
 const LEFT_OUT = /^(predictor\/models\/|CHANGELOG\.md)/;
 /** What begins a sentence: a line or comment of its own, a list item, a cell, or the end of the sentence before. */
@@ -45,9 +43,7 @@ commandLine(USAGE, {});
 const read = (file) => readFileSync(join(ROOT, file), 'utf8');
 const list = (...paths) => execFileSync('git', ['ls-files', ...paths], { cwd: ROOT, encoding: 'utf8' }).split('\n');
 const pages = list('*.md').filter((file) => file !== '' && !LEFT_OUT.test(file));
-const sources = list(...CODE.map((folder) => `${folder}/*.ts`)).filter((file) =>
-  /(?<!\.(test|fixture))\.ts$/.test(file),
-);
+const sources = list('*.ts').filter((file) => file !== '');
 for (const file of pages) report(file, prose(read(file)), 'md');
 for (const file of sources) report(file, docComments(read(file)), 'ts');
 

@@ -40,7 +40,7 @@ export class ScriptedAbandoning extends Scripted {
   }
 }
 
-/** Paces as `pace` says; its `states` are those of paces. */
+/** Paces as `pace` says; its `states` are the states of paces. */
 export class ScriptedPacing extends Scripted {
   rate: number;
   more: Partial<Pace> | undefined;

@@ -15,7 +15,7 @@ import { NO_IMPAIRMENT } from './kernel-steps.ts';
 import { quicCongestion, quicTierObstacle, transportProgram } from './programs.ts';
 import { download } from './sweep.ts';
 
-/** Of the program, which the first test may have to build. */
+/** The first test may have to build the program. */
 const BUILD_MS = 30 * 60_000;
 jest.setTimeout(120_000);
 

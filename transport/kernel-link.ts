@@ -14,7 +14,7 @@ import { allowCongestionControl, linkEmulator, transportProgram } from './progra
 
 export interface KernelTier {
   tier: 'kernel' | 'quic';
-  /** Of TCP (`CONGESTION_CONTROLS`) or of HTTP/3 (`quicCongestion`). */
+  /** TCP's (`CONGESTION_CONTROLS`) or HTTP/3's (`quicCongestion`). */
   congestionControl: string;
   impairment: Impairment;
 }

@@ -15,7 +15,7 @@ import { transportProgram } from './programs.ts';
 export interface DownloadResult {
   /** Received bits / duration. */
   throughputBps: number;
-  /** Of the server's smoothed round trips, a sample each 50 ms. */
+  /** 95th percentile of the server's smoothed round trips, a sample each 50 ms. */
   rttSecondsP95: number;
   /** Lost packets / sent packets, as the server sees them. */
   lostShare: number;
@@ -32,7 +32,7 @@ export interface SweepSample {
 
 export interface DownloadOptions {
   link: KernelSteps;
-  /** Of the losses and of the congestion controls. */
+  /** Seed of the losses and of the congestion controls. */
   seed: number;
   rttSeconds: number;
   seconds: number;

@@ -17,7 +17,7 @@ interface Shape {
   bins: number;
   capSegments: fc.Arbitrary<number>;
   mostSteps?: number;
-  /** Of capacity from rank to rank, in Mbit/s. */
+  /** Least growth of capacity from rank to rank, in Mbit/s. */
   leastGrowth?: number;
   /** Costs of a stall beside 0. */
   stalls?: readonly number[];

@@ -20,7 +20,7 @@ export function testReport(more: Partial<SessionReport> = {}): SessionReport {
 
 const one = <T>(random: Random, of: readonly T[]) => of[Math.floor(random() * of.length)]!;
 
-/** Of the trial `pilot`, as JSON has it. In the arm `ours`, both kinds of QoE are higher by 2 and stalls are half as long. */
+/** A report of the trial `pilot`, as parsed from JSON. In the arm `ours`, both kinds of QoE are higher by 2 and stalls are half as long. */
 export function drawReport(number: number, random: Random): SessionReport {
   const isOurs = random() < 0.5;
   const live = random() < 0.1;

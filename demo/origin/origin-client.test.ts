@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { serving } from '../../replay/serving.fixture.ts';
 import { OriginClient } from './origin-client.ts';
 
-/** Of an origin that refuses requests by `isRefused`. */
+/** A client of an origin that refuses requests by `isRefused`. */
 async function clientOf(isRefused: (path: string, created: number) => boolean) {
   let created = 0;
   const { url } = await serving(({ method, url = '' }, response) => {

@@ -19,7 +19,7 @@ const LADDER_BPS = SCENARIOS['hd-16']!.ladderBps;
 /** A link with capacity for the top of the ladder throughout: the representation on screen soon changes. */
 const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
 
-/** Of a player: how long it froze, quality so far and now, and the time behind live or the startup delay. */
+/** A player's figures: how long it froze, quality so far and now, and the time behind live or the startup delay. */
 const FIGURES = [/^never$|^\d+\.\d+\ss, \d+\s×$/, /^\d+ of 100$/, /^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/];
 
 const player = (page: Page, number: number) => page.getByRole('article', { name: `Player ${number}` });

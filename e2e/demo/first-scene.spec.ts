@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { SCENES } from '../../demo/choice/scenes.ts';
 import { expect, expectNoAxeViolations, test } from './demo-test.ts';
 
-/** A host that stands still in one attempt spoils it, but hardly all of them. */
+/** A pause of the host spoils one attempt, but hardly each of them. */
 const ATTEMPTS_MS = 400_000;
 const MINUTE_MS = 90_000;
 /** The page counts freezes in the playheads; a test that samples them less often sees fewer and longer ones. */
@@ -15,13 +15,13 @@ interface Reading {
   /** Frozen time by the page, and the places of the lanes that are ahead. */
   frozen: number[];
   ahead: number[];
-  /** Longest time between two samples of this test so far: the page stood still. */
+  /** Longest time between two samples of this test so far: more than usual means that the page paused. */
   gapSeconds: number;
   /** Samples in which a picture did not move although it had begun, in seconds. */
   still: number[];
 }
 
-/** Reads the page when its sentence says that so many seconds are over. */
+/** Reads the page when its sentence says that `at` seconds have passed. */
 function readings(page: Page, at: readonly number[]): Promise<Reading[]> {
   return page.evaluate(
     async ([at, least]) => {
@@ -74,7 +74,7 @@ test('the player’s own rule freezes, leo-abr hardly does, and is ahead after 2
     const [early, late] = await readings(page, [20, 60]);
     for (const { frozen, ahead, still, gapSeconds } of [early!, late!]) {
       expect(ahead).toEqual([OWN]);
-      // A page that stands still freezes all pictures.
+      // If the page pauses, all pictures freeze.
       expect(frozen[OTHER]! - frozen[OWN]!).toBeGreaterThan(0.1);
       expect(frozen[OWN]).toBeLessThan(0.5 + gapSeconds);
       // The pictures themselves show it, too.

@@ -1,5 +1,5 @@
 /**
- * Other engines than Chromium, driven by W3C WebDriver: the part of Playwright's `Browser` that the playback tests use.
+ * Other engines than today's Chromium, driven by W3C WebDriver or the DevTools protocol: the part of Playwright's `Browser` that the playback tests use.
  * Playwright itself drives Firefox and WebKit only in builds of its own, and its BiDi needs a newer Firefox than Debian's.
  */
 

@@ -37,7 +37,7 @@ test('on a fast link algorithms go to the top, though they saw 1 Mbit/s for long
         await window.lab.until('segments at the live edge', () => requests.length >= 10, lab);
         player.updateSettings({ streaming: { abr: { maxBitrate: { video: -1 } } } });
         const released = requests.length;
-        // In a row: a host that stands still may delay that.
+        // In a row: a pause of the host may delay that.
         const isThere = () =>
           requests.length >= released + 4 && requests.slice(-4).every((one) => one.representationId === top);
         await window.lab.until('the top, four times', isThere, lab);

@@ -24,7 +24,7 @@ const STREAM: StreamOptions = {
 type Act = (lab: LabPlayer, i: number) => Promise<void>;
 type LiveIncident = 'late' | 'paused encoder' | 'decision' | 'periods' | 'seek' | 'pause';
 
-/** Of one viewer at the end: errors of dash.js, and decisions since `act` began. */
+/** What one viewer has seen at the end: errors of dash.js, and decisions since `act` began. */
 type ViewerSeen = { targetSeconds: number; errors: string[]; decisions: number };
 
 declare global {
@@ -127,7 +127,7 @@ function expectUndisturbed(seen: readonly ViewerSeen[]): void {
 
 /** The streams of the two viewers. */
 const EVENTS: [what: string, event: LiveIncident, streams: StreamOptions | StreamOptions[]][] = [
-  ['the link stands still for 2.5 s', 'late', { link: { 10: 20e6, 12.5: 0, 600: 20e6 } }],
+  ['the link carries nothing for 2.5 s', 'late', { link: { 10: 20e6, 12.5: 0, 600: 20e6 } }],
   [
     'the encoder pauses for 5 s, within a segment and where one begins',
     'paused encoder',

@@ -17,7 +17,7 @@ import {
 } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Of the page and of the Worker's script, as printed. */
+/** The policies of the page and of the Worker's script, as printed. */
 const POLICIES = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8').match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
 const STRICTER = POLICIES[1]!.replace(" 'wasm-unsafe-eval'", '');
 const [PAGE_POLICY = {}, WORKER_POLICY = {}, STRICTER_POLICY = {}] = [...POLICIES, STRICTER].map(

@@ -1,4 +1,4 @@
-/** The entry for live streams: a controller sets the playback rate in the place of dash.js's catch-up. */
+/** The entry for live streams: a controller sets the playback rate instead of dash.js's catch-up. */
 
 import type { Controller, Pace } from '../../abr/controller.ts';
 import { test as base, expect, type LabPlayer, liveStream } from './playback-test.ts';

@@ -48,7 +48,7 @@ const slug = (name: string) => name.replace(' ', '-');
 export { expect };
 
 export interface SentRequest {
-  /** Of dash.js. */
+  /** dash.js's only. */
   streamId?: string;
   index: number;
   representationId: string;
@@ -68,7 +68,7 @@ export interface LabPlayer<Player = MediaPlayerClass> {
   requests: SentRequest[];
   /** Widths of the pictures shown, in order. */
   widths: number[];
-  /** Of hls.js. */
+  /** hls.js's only. */
   errors: string[];
 }
 
@@ -88,7 +88,7 @@ export interface StartOptions {
   isPlain?: boolean;
   /** Called before the player loads. */
   before?(lab: LabPlayer<never>): void;
-  /** Of the player, applied before the plugin is attached. */
+  /** The player's settings, applied before the plugin is attached. */
   settings?: object;
   width?: number;
   height?: number;
@@ -151,7 +151,7 @@ const SHORT = { name: 'e2e', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCo
 interface LabFixtures {
   /** What the page of the lab has. Default: dash.js with the main entry. */
   playerName: LabPlayerName;
-  /** Additional or replaced files, by path. Of a test: if of a worker, each of its files of tests would start a browser. */
+  /** Additional or replaced files, by path. This is an option of a test: an option of a worker would start a browser for each file of tests. */
   files: ServedFiles;
   origin: RunningOrigin;
   /** Serves a stream; returns the URL of its folder, with a slash at its end. */
@@ -162,14 +162,14 @@ interface LabFixtures {
   onStream<Seen>(options: StreamOptions, act: (manifest: string) => Promise<Seen>): Promise<Seen>;
 }
 
-/** Of a test that checks the plugin's faults itself; all others expect none. */
+/** Tags a test that checks the plugin's faults itself; other tests expect none. */
 export const FAULTS = { tag: '@faults' };
 
-/** Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`). */
+/** Tags a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`). */
 export const CORE = { tag: '@core' };
 /** Not in WebKit. There, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
-/** Of a test with AAC or a module Worker, which Chromium 68 and 72 lack. */
+/** Tags a test with AAC or a module Worker, which Chromium 68 and 72 lack. */
 export const CORE_MODERN = { tag: [CORE.tag, '@modern'] };
 export const CORE_WITH_FAULTS = { tag: [CORE.tag, FAULTS.tag] };
 
@@ -448,7 +448,7 @@ function installLab(): void {
       const hls = new window.Hls({ ...(abrController && { abrController }), ...given.settings } as Partial<HlsConfig>);
       const made = watch(hls, video, abrController?.handle);
       const { Events } = window.Hls;
-      // A host that stands still stalls playback.
+      // A pause of the host stalls playback.
       const isStall = (details: string) => /^buffer(Stalled|NudgeOnStall|SeekOverHole)/.test(details);
       hls.on(Events.ERROR, (_, { details }) => isStall(details) || made.errors.push(details));
       hls.on(Events.FRAG_LOADING, (_, { frag: { type, sn, level } }) => {

@@ -102,7 +102,7 @@ for (const [playerName, reported] of PLAYERS) {
 
     test("the player's own arm is as without us: settings, requests and choices", async ({ labPage, stream }) => {
       const page = await openViewers(labPage);
-      // So fast that its own algorithm has one choice, unless the host stands still.
+      // So fast that its own algorithm has one choice, unless the host pauses.
       const options = { ladderBps: [300e3, 1e6], segmentCount: 6, link: { 60: 60e6 }, rttSeconds: 0.01 };
       const play = (viewer: Omit<Viewer, 'manifest'>) =>
         page.evaluate((one) => window.view(one), { ...viewer, manifest: `${stream(options)}manifest.mpd` });

@@ -10,7 +10,7 @@ import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import type * as trialEntry from '../../src/trial.ts';
 import { built, LADDER_BPS, type LabPlayer } from './playback-test.ts';
 
-/** Of so many seconds, on a tenth of a shipped link. */
+/** `seconds` of media, on a tenth of a shipped link's rate. */
 export const trialScenario = (seconds: number): Scenario => ({
   ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: seconds },
   ...{ rttSeconds: 0.02, traceScale: { factor: 0.1 } },
@@ -67,7 +67,7 @@ function installViewers(): void {
       const still = (nowMs - movedMs) / 1000;
       if (video.currentTime > position) {
         if (position === 0) startupSeconds = still;
-        // Less is between two pictures, and a page that stands still.
+        // Less is the time between two pictures, or a pause of the page.
         else if (still - (video.currentTime - position) > 0.3) stallSeconds += still;
         [movedMs, position] = [nowMs, video.currentTime];
       }

@@ -76,7 +76,7 @@ export const ROWS: readonly ZooRow[] = [
     settings: { 'hls.js': { maxBufferLength: 30, maxMaxBufferLength: 600 } },
     busy: {
       'hls.js HLS':
-        'at 3 Mbit/s playback stands still for 1.4 to 2.8 s where the discontinuity is, whatever plans maximise; alone, at lower bitrates, it does not',
+        'at 3 Mbit/s playback stalls for 1.4 to 2.8 s where the discontinuity is, whatever plans maximise; alone, at lower bitrates, it does not',
     },
   },
   { kind: 'periods of other lengths', format: 'DASH', stream: { secondLadderBps: [300e3, 1.5e6] } },

@@ -5,7 +5,7 @@ import { type Recalibration, recalibration } from './recalibration.ts';
 const LEVELS = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
 const STEPS = [1, 2, 4, 8];
 const SCORES = LEVELS.map(normalQuantile);
-/** Of all steps. */
+/** Values of all steps. */
 const valuesOf = (value: (score: number, step: number) => number) =>
   Float64Array.from(STEPS.flatMap((_, step) => SCORES.map((score) => value(score, step))));
 const fresh = () => recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });

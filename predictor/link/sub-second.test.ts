@@ -16,7 +16,7 @@ const UNKNOWN = Number.NaN;
 interface Viewing {
   seconds: number;
   handoverSeconds?: number;
-  /** Of the link's 60 Mbit/s; 1 downloads all the time, else chunks of 0.5 s come one by one. */
+  /** Share of the link's 60 Mbit/s; 1 downloads all the time, else chunks of 0.5 s come one by one. */
   share?: number;
 }
 

@@ -43,7 +43,7 @@ export function testSummary(sessions: SessionResult[], more: { seed?: number; re
 
 const TOOL = { name: 'leo-abr-tools', version: '0', command: 'simulate', commit: null, seed: 1, baseline: 'mpc-d' };
 
-/** Of a live scenario if the sessions are live. */
+/** Results; the scenario is live if the sessions are. */
 export function testResults(sessions: SessionResult[], tool: Partial<Results['tool']> = {}): Results {
   return assembleResults({
     tool: { ...TOOL, ...tool },

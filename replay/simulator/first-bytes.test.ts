@@ -26,7 +26,7 @@ class TokenBucket extends Sender {
     this.#level = { tokens: shape.bucketBits, seconds: 0 };
   }
 
-  /** Of `link` only the latency counts. */
+  /** Only the latency of `link` counts. */
   override shareOf(link: PiecewisePath): FlightLink {
     const { rateBps, peakBps } = this.shape;
     const transferSeconds = (startSeconds: number, bits: number) => {

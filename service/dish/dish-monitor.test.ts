@@ -122,7 +122,7 @@ test('loses no second if some histories are missing, and reports the status alon
   expect(seconds).toHaveLength(18);
 });
 
-test('reports the seconds after a reboot, and none twice while the counter stands still', async () => {
+test('reports the seconds after a reboot, and none twice while the counter does not change', async () => {
   const { clock, dish, seconds, pollAfter } = await online({ script: NUMBERED });
   clock.advance(2);
   dish.reboot();

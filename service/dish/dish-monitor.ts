@@ -183,7 +183,7 @@ export class DishMonitor {
     const earliestMs = askedMs - (current + 1) * PERIOD_MS;
     const beforeMs = this.#zeroMs ?? Number.NaN;
     const offMs = Math.min(latestMs, Math.max(earliestMs, beforeMs)) - beforeMs;
-    // A dish whose counter stands still has not rebooted.
+    // If the counter does not change, the dish has not rebooted.
     const isStanding = this.#zeroMs !== undefined && current === this.#newestNumber;
     const isSameBoot = isStanding || (current > this.#newestNumber && Math.abs(offMs) <= SAME_BOOT_MS);
     const laterMs = isStanding ? offMs : Math.min(SLEW_MS, offMs);

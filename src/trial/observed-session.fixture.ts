@@ -76,7 +76,7 @@ export const PLAIN: Record<string, () => Plain> = {
   },
 };
 
-/** Plays so many seconds of media at the rate, in steps of 0.1 s. */
+/** Plays `seconds` of media at the rate, in steps of 0.1 s. */
 export function play({ media }: StandIn, seconds: number, rate = 1): void {
   for (let i = 0; i < Math.round(seconds * 10); i++) {
     wait(0.1);

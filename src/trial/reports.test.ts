@@ -44,7 +44,7 @@ describe.each(Object.entries(PLAIN))('%s', (name, newPlain) => {
       receivedBits: 9e6,
       aboveEnoughBits: 0,
     });
-    // Of 1 Mbit/s, less its waiting.
+    // The link's 1 Mbit/s, less the time of waiting.
     const waiting = 3.59 * report.startupSeconds + 18.8 + 14.8 * report.stallSeconds;
     expect(report.perceivedQoe! + waiting / 2).toBeCloseTo(modelledQuality({ bitrateBps: 1e6 }), -1);
     expect(report.id).toMatch(/^[0-9a-f]{16}$/);

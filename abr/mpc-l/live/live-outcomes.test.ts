@@ -12,7 +12,7 @@ import { LiveOutcomes } from './live-outcomes.ts';
 const SEGMENT_SECONDS = 2;
 const CHUNK_SECONDS = 0.5;
 const LADDER_BPS = [1e6, 2e6, 4e6, 8e6];
-/** Of 4 Mbit/s: chunks of 2 Mbit. */
+/** The representation of 4 Mbit/s, with chunks of 2 Mbit. */
 const MIDDLE = 2;
 /** Time for an append may come on top of an arrival. */
 const APPEND_SECONDS = 0.05;

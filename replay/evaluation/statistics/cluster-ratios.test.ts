@@ -16,7 +16,7 @@ import {
 
 const CLUSTERS = 1000;
 const SESSIONS_PER_VIEWER = 3;
-/** Viewers leave after so many segments. */
+/** Viewers leave after one of these numbers of segments. */
 const WATCHED_SEGMENTS = [4, 10, 24, 48];
 
 /** x and y of a session, by metric. */
@@ -179,7 +179,7 @@ describe('an interval for any number of looks', () => {
 
 describe(`${TRIALS} simulated trials`, () => {
   let pools: { same: Pool; different: Pool } | undefined;
-  /** Of dash.js's rule against itself, and of MPC-L against it. */
+  /** Sessions of dash.js's rule against itself, and of MPC-L against the rule. */
   const played = () => (pools ??= { same: playPool('throughput'), different: playPool('mpc-l') });
 
   type Condition = (contrast: Contrast, metric: DrawnMetric) => boolean;
