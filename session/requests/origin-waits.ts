@@ -1,20 +1,20 @@
 /**
- * Waits for a first byte that are the origin's and not the link's: a packager starts, or no cache has the segment. Learnt
- * per representation, on demand; `LiveWaits` has those for an encoder.
+ * Waits for a first byte that the origin causes and not the link: a packager starts, or no cache has the segment. They are
+ * learnt per representation, on demand. `LiveWaits` learns the waits for a live encoder.
  */
 
 import { SILENCE_SECONDS } from '../../abr/forecast.ts';
 import type { Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 
-/** A longer wait after a switch is the origin's, if the bits then come as fast as before, or half as fast. */
+/** A longer wait after a switch is the origin's, if the bits then come at least half as fast as before. */
 const SLOW_SECONDS = 1;
 const FAST_SHARE = 0.5;
-/** A request that waits this long has no answer: outages of links are seldom longer. */
+/** A request that waits longer has no answer. An outage of a satellite link often causes shorter waits. */
 const UNANSWERED_SECONDS = 2;
 /** A representation without an answer is avoided for this long, and ten times as long after another try. */
 const AVOIDED_SECONDS = 60;
-/** Its set-up time meanwhile. */
+/** Set-up time of a representation while it is avoided. */
 const AVOIDED_SET_UP_SECONDS = 60;
 
 /** A download of video. */
@@ -36,7 +36,7 @@ export class OriginWaits {
   private readonly _afterSwitch = new Map<string, number>();
   /** The waits of the latest two downloads, in seconds. */
   private _latest: readonly number[] = [];
-  /** By id, until when. */
+  /** Until when a representation is avoided, by id. */
   private readonly _avoided = new Map<string, number>();
   /** The latest video download, if it was not whole. */
   private _broken: Broken | undefined;

@@ -143,6 +143,16 @@ test('a blocked or foreign storage keeps nothing, and breaks nothing', async () 
   expect(await assign()).toMatchObject({ trial: 'spring' });
 });
 
+test('with storage: false nothing is kept, and nothing kept is read', async () => {
+  expect(await assign({ storage: false })).toMatchObject({ trial: 'spring' });
+  expect([...items]).toEqual([]);
+  await assign();
+  expect(items.size).toBe(1);
+  says('{');
+  expect(await assign()).toMatchObject({ trial: 'spring' });
+  expect(await assign({ storage: false })).toBeUndefined();
+});
+
 describe('shares', () => {
   const armsAt = (shares: object) =>
     Promise.all(VIEWERS.map(async (key) => (await assign({ key, config: { ...GOOD, shares } as never }))!.arm));
