@@ -32,8 +32,8 @@ const MAX_ABANDONMENTS = 4;
 const SETTLE_SECONDS = 0.3;
 /** A download that is kept is reconsidered after this share of the time that is buffered; at the live edge, after this time. */
 const KEPT_SHARE = 0.2;
-/** On demand, a request without an answer for so long is sent again at the lowest bitrate: on a dead link that is no worse. */
-const HUNG_SECONDS = 4;
+/** On demand, a request is sent again at the lowest bitrate after this time without an answer: a dead link makes that no worse. */
+const HUNG_SECONDS = 8;
 const LIVE_KEPT_SECONDS = 1;
 
 /** What plans live streams at their edge. */

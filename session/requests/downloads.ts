@@ -50,7 +50,7 @@ export class Downloads {
     const atSeconds = clock.nowSeconds();
     if (live && segment) sizes.requestedLive();
     const waits = live && session.record.live.requested(live, segment !== undefined, atSeconds);
-    const expectedSeconds = live ? 0 : session.record.origin.expectedSeconds(segment?.representation.id);
+    const expectedSeconds = live ? 0 : session.record.origin.expectedSeconds(atSeconds, segment?.representation.id);
     const link = new LinkWatch(atSeconds, {
       meter: isOpaque ? undefined : forecasting?.meter,
       expectedSeconds,

@@ -28,7 +28,7 @@ function waitsAfter(
     };
     return origin.ended(download, outcome, now, 8e6);
   });
-  const of = (representation: number) => origin.expectedSeconds(SITUATION.ladder[representation]!.id);
+  const of = (representation: number) => origin.expectedSeconds(now, SITUATION.ladder[representation]!.id);
   const applied = (atSeconds = now) => origin.applied(SITUATION, atSeconds);
   return { setUps, expected: [of(0), of(1), of(2)], applied };
 }
@@ -53,6 +53,18 @@ test('a slow first byte after a switch is expected at the next switch alone, als
   ]);
   expect(applied().playback.setupSeconds).toEqual([0, 3, 3]);
   expect(waitsAfter([0, 0, 3], [1, 0, 0.05], [2, 1, 0.05]).expected).toEqual([3, 0, 0]);
+});
+
+test('a slow switch counts for 20 s, and after another slow one until a fast one', () => {
+  const onwards = (from: number) => Array.from({ length: 40 }, (_, i) => [from + i, 0, 0.05] as const);
+  expect(waitsAfter([0, 0, 0.05], [1, 1, 3], ...onwards(2)).expected).toEqual([0, 0, 0]);
+  const twice = [
+    [0, 0, 0.05],
+    [1, 1, 3],
+    [2, 2, 3],
+  ] as const;
+  expect(waitsAfter(...twice, ...onwards(3)).expected).toEqual([0, 0, 3]);
+  expect(waitsAfter(...twice, [3, 0, 0.05], [4, 2, 0.05], ...onwards(5)).expected).toEqual([0, 0, 0]);
 });
 
 test('two slow requests in a row make a usual wait, one does not', () => {

@@ -10,6 +10,8 @@ import type { SegmentRequest, Situation } from '../player-port.ts';
 /** A longer wait after a switch is the origin's, if the bits then come at least half as fast as before. */
 const SLOW_SECONDS = 1;
 const FAST_SHARE = 0.5;
+/** One slow switch may be an outage, so it counts for this long; two slow ones on end count until a fast one. */
+const DOUBTED_SECONDS = 20;
 /** A request that waits longer has no answer. An outage of a satellite link often causes shorter waits. */
 const UNANSWERED_SECONDS = 2;
 /** A representation without an answer is avoided for this long, and ten times as long after another try. */
@@ -33,7 +35,8 @@ interface Broken {
 
 export class OriginWaits {
   /** Seconds to the first byte after the latest switch to a representation, by id; 0 if it was not slow. */
-  private readonly _afterSwitch = new Map<string, number>();
+  private readonly _afterSwitch = new Map<string, { seconds: number; untilSeconds: number }>();
+  private _isLastSwitchSlow = false;
   /** The waits of the latest two downloads, in seconds. */
   private _latest: readonly number[] = [];
   /** Until when a representation is avoided, by id. */
@@ -44,9 +47,9 @@ export class OriginWaits {
   private _lastId: string | undefined;
 
   /** Seconds to the first byte of a request, of video for this representation; before the first one `Infinity`. */
-  expectedSeconds(id?: string): number {
+  expectedSeconds(nowSeconds: number, id?: string): number {
     if (this._latest.length === 0) return Number.POSITIVE_INFINITY;
-    return this._usualSeconds + this._setUpSeconds(id);
+    return this._usualSeconds + this._setUpSeconds(nowSeconds, id);
   }
 
   /**
@@ -76,7 +79,10 @@ export class OriginWaits {
     if (!isSwitch || broken) return 0;
     const isFast = receivedBits >= FAST_SHARE * knownBps * (nowSeconds - firstByteAtSeconds);
     const isSlow = seconds > SLOW_SECONDS && isFast;
-    this._afterSwitch.set(id, isSlow ? seconds : 0);
+    const isSure = this._isLastSwitchSlow || (this._afterSwitch.get(id)?.seconds || 0) > 0;
+    const untilSeconds = isSure ? Number.POSITIVE_INFINITY : nowSeconds + DOUBTED_SECONDS;
+    this._afterSwitch.set(id, { seconds: isSlow ? seconds : 0, untilSeconds });
+    this._isLastSwitchSlow = isSlow;
     return isSlow ? Math.max(0, seconds - usualSeconds) : 0;
   }
 
@@ -84,7 +90,7 @@ export class OriginWaits {
   applied(situation: Situation, nowSeconds: number): Situation {
     const { ladder, playback } = situation;
     const setUps = ladder.map(({ id }) => {
-      return this._avoided.get(id)! > nowSeconds ? AVOIDED_SET_UP_SECONDS : this._setUpSeconds(id);
+      return this._avoided.get(id)! > nowSeconds ? AVOIDED_SET_UP_SECONDS : this._setUpSeconds(nowSeconds, id);
     });
     if (!setUps.some((seconds) => seconds > 0)) return situation;
     const { setupSeconds = [] } = playback;
@@ -102,9 +108,12 @@ export class OriginWaits {
   }
 
   /** Where a representation was not played yet, it is the shortest of the others. */
-  private _setUpSeconds(id: string | undefined): number {
+  private _setUpSeconds(nowSeconds: number, id: string | undefined): number {
     if (!id || id === this._lastId || this._afterSwitch.size === 0) return 0;
-    const seconds = this._afterSwitch.get(id) ?? Math.min(...this._afterSwitch.values());
-    return Math.max(0, seconds - this._usualSeconds);
+    const countedSeconds = ({ seconds, untilSeconds }: { seconds: number; untilSeconds: number }) =>
+      nowSeconds < untilSeconds ? seconds : 0;
+    const own = this._afterSwitch.get(id);
+    const known = own ? [own] : Array.from(this._afterSwitch.values());
+    return Math.max(0, Math.min(...known.map(countedSeconds)) - this._usualSeconds);
   }
 }
