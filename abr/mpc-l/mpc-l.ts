@@ -104,7 +104,8 @@ export class MpcL implements Controller {
     const { tuning } = options;
     if (state.isPaused || this._mustKeepSeconds(state, inFlight) > 0) return 'keep';
     const isSilent = inFlight.firstByteAtSeconds === undefined && !state.live;
-    if (isSilent && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
+    const isRunningOut = state.bufferLevelSeconds < state.segmentSeconds;
+    if (isSilent && isRunningOut && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
       return { representation: 0, controller: this.name, reason: 'no answer: lowest' };
     }
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
