@@ -95,11 +95,11 @@ function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}
   return forecasting.flushAndForecast({ nowSeconds: 0.5 }) as QuantileForecast;
 }
 
-test('on demand, the position in the epoch is followed only for CMCD and for those who watch decisions', () => {
+test('on demand, the position in the epoch is followed only for CMCD and for those who watch paces', () => {
   const follows = (...options: Parameters<typeof forecastOf>) => 'fluctuation' in forecastOf(...options);
   const media = { startSeconds: 0, segmentSeconds: 2, nowSeconds: 0, firstChunkSeconds: 0.5 };
-  expect(follows({}, (events) => events.on('fault', () => {}))).toBe(false);
-  expect(follows({}, (events) => events.on('decision', () => {}))).toBe(true);
+  expect(follows({}, (events) => events.on('decision', () => {}))).toBe(false);
+  expect(follows({}, (events) => events.on('pace', () => {}))).toBe(true);
   expect(follows({}, (_, session) => session.record.live.requested(media, true, 0))).toBe(true);
   expect(forecastOf({ cmcd: true }).fluctuation?.levels.length).toBeGreaterThan(0);
 });
