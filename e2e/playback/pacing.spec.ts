@@ -1,4 +1,4 @@
-/** A controller sets the playback rate of a live stream in the place of the player's catch-up, which is back afterwards. */
+/** A controller sets the playback rate of a live stream instead of the player's catch-up, which is back afterwards. */
 
 import type { MediaPlayerClass } from 'dashjs';
 import type shaka from 'shaka-player';
