@@ -333,7 +333,7 @@ export class PluginManager {
   private _decide(): void {
     this._isDue = false;
     const { port } = this._attachment;
-    if (this._isEnabled && port.settings.enabled) port.switchTo(this._choose());
+    if (this._isEnabled && port.settings.enabled) port.decide(() => this._choose());
   }
 
   private _decideIfDue(): void {
