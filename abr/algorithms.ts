@@ -25,7 +25,7 @@ export interface ControllerOptions {
 
 type Create = (options: ControllerOptions) => Controller;
 
-/** Risks with their own names (`mpc-l:risk-0.25`), for the curve of mean against tail in docs/findings.md. */
+/** Risks with their own names (`mpc-l:risk-0.25`), as in docs/results/mpc-l/risk.csv. */
 const NAMED_RISKS = [0, 0.1, 0.25, 0.5, 1];
 
 /** Medians of the watch time with their own names; `Infinity` plans as if nobody left. */

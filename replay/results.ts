@@ -62,7 +62,7 @@ export interface SessionResult {
 /** `startSeconds`, `trace` and `household.name` and `.algorithm` identify the household. */
 export interface SeatInHousehold {
   name: string;
-  /** The one that was given to the household; the session's own may differ. */
+  /** The algorithm that was given to the household; the session's own may differ. */
   algorithm: string;
   /** From 0, in the household's order. */
   player: number;
@@ -79,10 +79,10 @@ export interface HouseholdResult {
   group: string;
   startSeconds: number;
   household: string;
-  /** The given one. */
+  /** The algorithm that was given to the household. */
   algorithm: string;
   players: number;
-  /** QoE-linear, live LoL+'s. */
+  /** Sum of QoE-linear, or of LoL+'s QoE in live scenarios. */
   qoeSum: number;
   qoeLeast: number;
   qoeP5: number;
@@ -122,7 +122,7 @@ export interface FirstMinute {
   perceivedFirst60Seconds: number;
   /** QoE of the whole session. Each segment counts by the share of viewers who still watch it. */
   watchedQoe: number;
-  /** The same where half of the viewers leave within 30 and within 600 s. */
+  /** The same if half of the viewers leave within 30 s, and within 600 s. */
   watchedQoe30Seconds: number;
   watchedQoe600Seconds: number;
   /** From the first request until a segment plays that has 80 % of the mean bitrate after the first minute of media. */
@@ -179,7 +179,7 @@ export interface SummaryRow {
   vsBaseline: BaselineComparison | null;
 }
 
-/** A row over those sessions whose link is slow (`slowLinkBps`), or not. */
+/** A row over the sessions with a slow link (`slowLinkBps`), or over the others. */
 export interface LinkRow extends SummaryRow {
   links: 'slow' | 'other';
 }

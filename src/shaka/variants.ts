@@ -20,7 +20,7 @@ const unique = (variants: readonly Variant[]) =>
   [...new Set(variants.map(({ video }) => video))].filter((video) => video !== null);
 
 export class Variants {
-  /** Those that Shaka allows, of the present source. */
+  /** The variants of the present source that Shaka allows. */
   all: readonly Variant[] = [];
   /** A video stream's bitrate and id stay the same: Shaka changes `bandwidth` when it has loaded an HLS playlist. */
   private readonly _rungs = new Map<ShakaStream, VariantRung>();
