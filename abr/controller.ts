@@ -11,7 +11,7 @@ export interface Download {
   receivedBits: number;
   /** Size of the whole segment. */
   sizeBits: number;
-  /** On the session's clock. */
+  /** Time of the request on the session's clock. */
   requestedAtSeconds: number;
   /** Seconds from the request to the last bit, or to the abandonment. */
   downloadSeconds: number;

@@ -55,7 +55,7 @@ export interface SessionResult {
    * files lack it.
    */
   slowLinkBps?: number;
-  /** Only with `--timings`. */
+  /** Time per decision, only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
 }
 
@@ -147,7 +147,7 @@ export interface SummaryRow {
   faults: number;
   /** How many ran past the end of their trace; absent if none did. */
   pastTrace?: number;
-  /** QoE-linear. */
+  /** Mean QoE-linear. */
   qoeMean: number;
   qoeMedian: number;
   qoeP5: number;
@@ -159,7 +159,7 @@ export interface SummaryRow {
   below50Share?: number;
   /** Stalls per session. Absent in files from before version 0.3. */
   stallCountMean?: number;
-  /** Without startup. */
+  /** Mean stall time without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
   severeShare: number;
@@ -254,7 +254,7 @@ export interface Results {
   tool: ToolInfo;
   scenario: ResolvedScenario;
   sessions: SessionResult[];
-  /** Only with `--household`. */
+  /** A row per household, only with `--household`. */
   households?: HouseholdResult[];
   summary: SummaryRow[];
   /** The rows of `summary` for slow links, then for the others; absent without sessions on slow links. */

@@ -4,7 +4,7 @@ import { normal, seededRandom, seedOf } from '../abr/statistics/random.ts';
 
 export interface Scenario {
   name: string;
-  /** Bit/s, ascending. */
+  /** Bitrates in bit/s, ascending. */
   ladderBps: readonly number[];
   segmentSeconds: number;
   segmentCount: number;

@@ -40,7 +40,7 @@ export function createModelForecaster(options: ModelForecasterOptions): ModelFor
 class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
   override name = 'model';
   status: ModelForecaster['status'] = 'loading';
-  /** Not thrown yet. */
+  /** A fault that `latest` has not thrown yet. */
   private _fault: unknown;
 
   constructor(

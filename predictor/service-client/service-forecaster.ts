@@ -236,7 +236,7 @@ class RemoteForecaster implements ServiceForecaster {
   }
 }
 
-/** Its normalized text. */
+/** The URL as normalized text. */
 function serviceUrl(url: unknown): string {
   try {
     const { href } = new URL(url as string);

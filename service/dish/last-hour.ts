@@ -28,7 +28,7 @@ export class LastHour {
     for (const old of this.#minutes.keys()) if (old <= number - MINUTES) this.#minutes.delete(old);
   }
 
-  /** Oldest first. */
+  /** The observed minutes of the last hour, oldest first. */
   minutes(nowSeconds: number): Minute[] {
     return [...this.#minutes.values()].filter(({ startSeconds }) => startSeconds > nowSeconds - (MINUTES + 1) * 60);
   }

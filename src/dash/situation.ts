@@ -56,7 +56,7 @@ function declaredOf(one: Representation): Declared {
 
 /** What dash.js allows; it works both out from the manifest at every question. */
 export interface Limits {
-  /** At least one. */
+  /** The representations that the page's limits allow, at least one. */
   allowed: readonly Declared[];
   bufferTargetSeconds: number;
 }

@@ -23,7 +23,7 @@ export class LiveStream {
     return this._manifest && this._manifest.serviceDescription;
   }
 
-  /** Undefined on demand. */
+  /** The time of the live stream; undefined on demand. */
   time(): LiveTime | undefined {
     if (!this.isLive) return undefined;
     this._manifest ||= this._player.getManifest();

@@ -10,7 +10,7 @@ import { withAudio } from './variants.ts';
 
 /** The manager that Shaka asks. */
 interface AskedManager {
-  /** Shaka's own. */
+  /** Shaka's own manager. */
   readonly inner: Pick<AbrManager, 'chooseVariant'>;
   /** As Shaka has configured it. */
   readonly settings: AbrSettings | undefined;
@@ -113,7 +113,7 @@ export class ShakaPort implements PlayerPort {
     this.live.forget();
   }
 
-  /** With the chosen video. */
+  /** The variants with the chosen video. */
   private _variants({ representationId }: Choice): Variant[] {
     const { variants } = this.presentation;
     return this._allowed().filter(({ video }) => variants.rungOf(video!).id === representationId);

@@ -36,7 +36,7 @@ export class Playback {
   private readonly _live = { offRateSeconds: 0, seconds: 0, latencySum: 0 };
   /** Media of known bitrate that played without waiting. `waitedSeconds`: before it. */
   private readonly _pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number }[] = [];
-  /** Since the latest piece. */
+  /** Seconds of waiting since the latest piece. */
   private _waitedSeconds = 0;
   private readonly _segments: VideoSegment[] = [];
   private _element: ObservedElement | undefined;
