@@ -78,7 +78,7 @@ function draw() {
   replace(byId('problems'), ...texts.problemTexts(state).map((text) => element('p', text)));
   setText('link-text', texts.linkText(forecast, state));
   fillCard('dish', texts.dishCard(state));
-  setText('hour-text', texts.hourText(history, state));
+  setText('hour-text', texts.hourText(history));
   fillCard('handovers', texts.handoversCard(handovers, ahead, state));
   fillCard('sky', texts.skyCard(state));
   fillCard('recordings', texts.recordingsCard(state));
@@ -94,6 +94,7 @@ function draw() {
     forecast: quantiles === null ? undefined : { ...quantiles, issuedSeconds: fromNow(quantiles.issuedAtMs) },
     handoverSeconds: ahead,
   });
+  byId('hour-card').hidden = state.dish.state === 'unused';
   drawHour(history.lastHour.map(({ startMs, ...minute }) => ({ startSeconds: fromNow(startMs), ...minute })));
 }
 

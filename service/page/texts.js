@@ -64,9 +64,8 @@ export function linkText({ forecast, because }, { link, dish }) {
   return `Expected capacity: ${middle.mbps} Mbit/s. ${advice} ${observed}`;
 }
 
-/** @param {Pick<HistoryReply, 'lastHour'>} history @param {StateReply} state */
-export function hourText({ lastHour }, { dish }) {
-  if (dish.state === 'unused') return 'Outages and obstruction are shown when a dish is configured.';
+/** @param {Pick<HistoryReply, 'lastHour'>} history */
+export function hourText({ lastHour }) {
   /** @param {'outageSeconds' | 'obstructedSeconds'} what */
   const sum = (what) => lastHour.reduce((total, minute) => total + minute[what], 0);
   const [outage, obstructed] = [sum('outageSeconds'), sum('obstructedSeconds')];
@@ -97,9 +96,9 @@ export function dishCard({ dish, serverUtcMs }) {
 
 /** @param {HandoversReply} reply @param {number | undefined} nextSeconds @param {StateReply} state @returns {Card} */
 export function handoversCard({ epoch }, nextSeconds, { dish }) {
-  if (nextSeconds === undefined && dish.state === 'online') {
+  if (nextSeconds === undefined && ['online', 'obstructed', 'outage'].includes(dish.state)) {
     const chance = percent(epoch.leoProbability ?? undefined) ?? 'unknown';
-    return `Unknown, although the dish is online: the observed throughput does not show the handovers that a dish has (probability: ${chance}). Downloads let the service find them.`;
+    return `Unknown, although the dish answers: the observed throughput does not show the handovers that a dish has (probability: ${chance}). Downloads let the service find them.`;
   }
   if (nextSeconds === undefined) {
     return 'Unknown: the service has to see a dish, or the throughput of players, before it can tell when handovers are.';
