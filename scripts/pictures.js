@@ -12,7 +12,7 @@ const USAGE = `usage: npm run pictures -- [--check]
 
 Draws docs/images/*.svg from docs/results/*.json (quality, stalls) and from the imports of the sources (house).
 --check writes nothing; the status is 1 if a picture differs.`;
-/** Each folder's content, from the top down in the picture of the house; the service is beside the others. */
+/** Each folder's content, from the top down in the picture of the house; the service is beside the session. */
 const HOUSE = {
   e2e: 'browser tests',
   demo: 'the page of npm start',
@@ -26,26 +26,29 @@ const HOUSE = {
   abr: 'controllers, pure',
 };
 
+const at = (value) => Number(value.toFixed(1));
+const bar = (n, x, y, height) => `<rect class="c${n}" x="${at(x)}" y="${at(y)}" width="12" height="${height}"/>`;
+const dot = (n, x, y) => `<circle class="c${n}" cx="${at(x)}" cy="${at(y)}" r="5"/>`;
+const text = (x, y, content, anchor = 'start') =>
+  `<text x="${at(x)}" y="${at(y)}" text-anchor="${anchor}">${content}</text>`;
+
 const { values: flags } = commandLine(USAGE, { options: { check: { type: 'boolean' } } });
 const { modelledQuality, usualDisplayedLines } = await bundledSources('abr/index.ts');
 const results = readSteps(join(ROOT, 'docs', 'results'));
-for (const [name, picture] of Object.entries({ quality: quality(), stalls: stalls(), house: house() })) {
+const objects = ({ columns, rows }) =>
+  rows.map((row) => Object.fromEntries(Object.keys(columns).map((name, i) => [name, row[i]])));
+for (const [name, draw] of Object.entries({ quality, stalls, house })) {
   const file = join(ROOT, 'docs', 'images', `${name}.svg`);
+  const picture = draw();
   if (existsSync(file) && readFileSync(file, 'utf8') === picture) continue;
   console.log(`docs/images/${name}.svg: ${flags.check ? 'differs from its source' : 'written'}`);
   if (flags.check) process.exitCode = 1;
   else writeFileSync(file, picture);
 }
 
-/** The rows of a table of docs/results as objects. */
-function rowsOf(step, table) {
-  const { columns, rows } = results[step].tables[table];
-  return rows.map((row) => Object.fromEntries(Object.keys(columns).map((name, i) => [name, row[i]])));
-}
-
 /** The curve of quality, and a bar per bitrate and algorithm for the segments that it chose. */
 function quality() {
-  const choices = rowsOf('choices', 'choices');
+  const choices = objects(results.choices.tables.choices);
   const ladder = [...new Set(choices.map((row) => row['chosen, Mbit/s']))];
   const displayedLines = usualDisplayedLines(ladder.map((mbps) => ({ bitrateBps: mbps * 1e6 })));
   const qualityOf = (mbps) => modelledQuality({ bitrateBps: mbps * 1e6, displayedLines });
@@ -68,7 +71,9 @@ function quality() {
 
 /** A dot per algorithm. Beside a close dot to the right, its name is on the left. */
 function stalls() {
-  const rows = rowsOf('any-link', 'any-link-algorithms').filter(({ scenario }) => scenario === 'ladder-8');
+  const rows = objects(results['any-link'].tables['any-link-algorithms']).filter(
+    ({ scenario }) => scenario === 'ladder-8',
+  );
   const axis = (label, column, step) => {
     const values = rows.map((row) => row[column] / step);
     const [from, to] = [Math.floor(Math.min(...values)), Math.ceil(Math.max(...values))];
@@ -76,14 +81,17 @@ function stalls() {
     return { label, from: from * step, to: to * step, ticks };
   };
   const axes = [axis('stalls, s per session', 'stalls, s', 0.2), axis('quality, 0 to 100', 'quality', 1)];
-  return plot('Quality against stalls on 753 links with and without satellites: better is up and left', axes, (x, y) =>
-    rows.flatMap(({ algorithm, 'stalls, s': stalled, quality: value }) => {
-      const [left, middle] = [x(stalled), y(value)];
-      const isClose = (row) => Math.abs(x(row['stalls, s']) - left - 70) < 60 && Math.abs(y(row.quality) - middle) < 12;
-      const name = rows.some(isClose) ? [-10, 'end'] : [10, 'start'];
-      const mark = dot(algorithm.startsWith('mpc-l') ? 0 : 1, left, middle);
-      return [mark, text(left + name[0], middle + 4, algorithm, name[1])];
-    }),
+  return plot(
+    'Quality against stalls on 753 links with and without satellites: better is up and left',
+    axes,
+    (x, y) => {
+      const dots = rows.map((row) => ({ name: row.algorithm, left: x(row['stalls, s']), middle: y(row.quality) }));
+      return dots.map(({ name, left, middle }) => {
+        const isBeside = dots.some((one) => Math.abs(one.left - left - 70) < 60 && Math.abs(one.middle - middle) < 12);
+        const label = isBeside ? [left - 10, middle + 4, name, 'end'] : [left + 10, middle + 4, name];
+        return dot(name.startsWith('mpc-l') ? 0 : 1, left, middle) + text(...label);
+      });
+    },
   );
 }
 
@@ -96,10 +104,23 @@ function house() {
   );
   const boxes = Object.entries(HOUSE).map(([name, content]) => {
     const { x, y } = placeOf(name);
-    const lines = [text(x, y + 17, `${name}/`, 'middle" font-weight="bold'), text(x, y + 33, content, 'middle')];
-    return `<rect class="box" x="${x - 95}" y="${y}" width="190" height="40" rx="6"/>${lines.join('')}`;
+    const lines = text(x, y + 17, `${name}/`, 'middle" font-weight="bold') + text(x, y + 33, content, 'middle');
+    return `<rect class="box" x="${x - 95}" y="${y}" width="190" height="40" rx="6"/>${lines}`;
   });
   return svg(430, 570, 'Folders; an arrow leads to the folder that is imported', [...boxes, ...arrows]);
+}
+
+function importsOfFolders() {
+  const imports = Object.fromEntries(Object.keys(HOUSE).map((name) => [name, new Set()]));
+  for (const file of execFileSync('git', ['ls-files', '*.ts'], { cwd: ROOT, encoding: 'utf8' }).split('\n')) {
+    if (!existsSync(join(ROOT, file)) || !/(?<!\.test|\.fixture)\.ts$/.test(file)) continue;
+    const from = file.split('/')[0];
+    for (const [, path] of readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
+      const to = normalize(join(file, '..', path)).split('/')[0];
+      if (to !== from && imports[from] && imports[to]) imports[from].add(to);
+    }
+  }
+  return imports;
 }
 
 function placeOf(folder) {
@@ -113,20 +134,6 @@ function arrow(...folders) {
   const begin = from.x < to.x ? `M${from.x + 95} ${from.y + 20}H${to.x}` : `M${from.x} ${from.y + 40}`;
   const end = from.x > to.x ? `V${to.y + 20}H${to.x + 95}` : `V${to.y}`;
   return `<path class="line" marker-end="url(#tip)" d="${begin}${end}"/>`;
-}
-
-function importsOfFolders() {
-  const imports = Object.fromEntries(Object.keys(HOUSE).map((name) => [name, new Set()]));
-  const files = execFileSync('git', ['ls-files', '*.ts'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
-  for (const file of files) {
-    if (!existsSync(join(ROOT, file)) || !/(?<!\.test|\.fixture)\.ts$/.test(file)) continue;
-    const from = file.split('/')[0];
-    for (const [, path] of readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
-      const to = normalize(join(file, '..', path)).split('/')[0];
-      if (to !== from && imports[from] && imports[to]) imports[from].add(to);
-    }
-  }
-  return imports;
 }
 
 function plot(title, [across, up], shapes) {
@@ -143,23 +150,7 @@ function plot(title, [across, up], shapes) {
   ]);
 }
 
-function bar(n, x, y, height) {
-  return `<rect class="c${n}" x="${at(x)}" y="${at(y)}" width="12" height="${height}"/>`;
-}
-
-function dot(n, x, y) {
-  return `<circle class="c${n}" cx="${at(x)}" cy="${at(y)}" r="5"/>`;
-}
-
-function at(value) {
-  return Number(value.toFixed(1));
-}
-
-function text(x, y, content, anchor = 'start') {
-  return `<text x="${at(x)}" y="${at(y)}" text-anchor="${anchor}">${content}</text>`;
-}
-
-/** On a ground of its own, light or dark. */
+/** The picture has a ground of its own, light or dark. */
 function svg(width, height, title, shapes) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" viewBox="0 0 ${width} ${height}" role="img" font-family="sans-serif" font-size="13">
 <title>${title}</title>
@@ -168,11 +159,10 @@ function svg(width, height, title, shapes) {
 @media (prefers-color-scheme: dark) {
   :root { --ground: #0d1117; --ink: #e6ebf2; --grid: #333c48; --c0: #7fb0ff; --c1: #ffac57; --c2: #4fd6b4 }
 }
-text { fill: var(--ink) } .line { fill: none; stroke: var(--ink); stroke-width: 1.5 } .grid { stroke: var(--grid) }
-.box { fill: none; stroke: var(--ink) } .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) }
-.line.c2 { fill: none; stroke: var(--c2); stroke-width: 2 }
+text, marker { fill: var(--ink) } .grid { stroke: var(--grid) } .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) }
+.line, .box { fill: none; stroke: var(--ink); stroke-width: 1.5 } .line.c2 { stroke: var(--c2) }
 </style>
-<marker id="tip" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0 0L9 4L0 8Z" fill="var(--ink)"/></marker>
+<marker id="tip" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0 0L9 4L0 8Z"/></marker>
 <rect width="${width}" height="${height}" fill="var(--ground)"/>
 <text x="10" y="18" font-weight="bold">${title}</text>
 ${shapes.join('\n')}
