@@ -137,6 +137,8 @@ export interface Decision {
   representation: number;
   /** Name of the controller that decided: `mpc-d`, `mpc-l`, `throughput` ... */
   controller: string;
+  /** Seconds after the request in which `reconsider` is not called. Default 0. */
+  keepsForSeconds?: number;
   /** The request leaves this many seconds later; the simulator alone waits. Default 0. */
   waitSeconds?: number;
   /** Reason for the choice in one line with units. QoE is per 4 s of media, in the unit of `weights.quality`. */
@@ -181,12 +183,7 @@ export interface Controller {
    * where the controller never abandons. The state is the current one; its `segmentIndex` is the segment in flight.
    */
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep';
-  /** `reconsider` is not called in the first seconds after a request. Default 0. */
-  readonly settleSeconds?: number;
-  /**
-   * Seconds for which `reconsider` is not called after it answered `keep`. At most 1, because the viewer may seek
-   * or change the rate. Default 0.
-   */
+  /** Seconds for which `reconsider` is not called after it answered `keep`. Default 0. */
   keepsForSeconds?(state: PlayerState, inFlight: InFlight): number;
   /**
    * Called ten times a second while a live stream plays, between segments too, but for `Pace.keepsForSeconds`. The state's `segmentIndex` is the segment

@@ -115,11 +115,19 @@ export class ObservationMeter {
       open.bits += bits;
       return;
     }
-    const pieces = [...this._queue, open].filter((one): one is ThroughputPiece => one?.kind === 'throughput');
-    const overlaps = pieces.map((piece) => overlapSeconds(piece, from, to));
-    const overlap = overlaps.reduce((sum, one) => sum + one, 0);
-    if (overlap > 0) for (const [i, piece] of pieces.entries()) piece.bits += (bits * overlaps[i]!) / overlap;
-    else if (pieces.length > 0) pieces.pop()!.bits += bits;
+    let overlap = 0;
+    let last: ThroughputPiece | undefined;
+    const pieces = open ? [...this._queue, open] : this._queue;
+    for (const piece of pieces) {
+      if (piece.kind !== 'throughput') continue;
+      overlap += overlapSeconds(piece, from, to);
+      last = piece;
+    }
+    if (overlap > 0) {
+      for (const piece of pieces) {
+        if (piece.kind === 'throughput') piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
+      }
+    } else if (last) last.bits += bits;
   }
 
   /**
@@ -197,10 +205,11 @@ export class ObservationMeter {
   }
 
   private _flush(): void {
-    const reported = [...this._requests.values()].map(
-      ({ reportedSeconds = Number.POSITIVE_INFINITY }) => reportedSeconds,
-    );
-    const settledBefore = Math.max(Math.min(...reported), this._nowSeconds - SETTLE_SECONDS);
+    let earliestSeconds = Number.POSITIVE_INFINITY;
+    for (const { reportedSeconds = earliestSeconds } of this._requests.values()) {
+      earliestSeconds = Math.min(earliestSeconds, reportedSeconds);
+    }
+    const settledBefore = Math.max(earliestSeconds, this._nowSeconds - SETTLE_SECONDS);
     while (this._queue.length > 0) {
       const piece = this._queue[0]!;
       if ((piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore) break;

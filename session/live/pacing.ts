@@ -80,7 +80,8 @@ export class Pacing implements Ticking {
     const keptSeconds = this._kept && this._kept.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this._kept = undefined;
-    const isAsked = session.record.started && controller.pace && controller !== this._failed;
+    const { started, live: stream } = session.record;
+    const isAsked = started && stream.isRequested && controller.pace && controller !== this._failed;
     const situation = isAsked ? (kept ? kept.situation : planner.situation()) : undefined;
     if (!situation || !situation.live || !situation.live.isPaceable) return false;
     const { playback, period } = situation;

@@ -92,7 +92,7 @@ export type Guard = <T, A = undefined>(action: (argument: A) => T, argument?: A)
 export class Events {
   /** Faults so far. */
   readonly faults: FaultEvent[] = [];
-  /** Somebody has asked for decisions or paces, and so for forecasts. */
+  /** Somebody has asked for paces, and so for handovers. */
   isWatched = false;
   private readonly _listeners = {
     decision: new Set<Listener<'decision'>>(),
@@ -108,7 +108,7 @@ export class Events {
     check(typeof listener === 'function', 'listener', 'a function', listener);
     const set = this._listeners[type] as Set<Listener<K>>;
     set.add(listener);
-    this.isWatched ||= type !== 'fault';
+    this.isWatched ||= type === 'pace';
     return () => set.delete(listener);
   }
 

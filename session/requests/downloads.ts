@@ -62,7 +62,8 @@ export class Downloads {
       : new SegmentDownload(atSeconds, { link });
     if (download instanceof VideoDownload) {
       download.dueSeconds = atSeconds + (expectedSeconds < Number.POSITIVE_INFINITY ? expectedSeconds : 0);
-      if (isOpaque) download.keep(Number.POSITIVE_INFINITY);
+      const { keepsForSeconds = 0 } = session.record.decision || {};
+      download.keep(isOpaque ? Number.POSITIVE_INFINITY : atSeconds + keepsForSeconds);
     }
     this._downloads.set(request, download);
     session.begin(download);

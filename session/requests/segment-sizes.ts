@@ -70,6 +70,8 @@ export class SegmentSizes {
   /** The newest last. */
   private _learnt: Ratio[] = [];
   private _learntSeconds = 0;
+  /** `_ratio` by representation, until a size is learnt. */
+  private readonly _ratios = new Map<string, number>();
   /** The largest ratio so far. It falls slowly, from the declared one at the start. */
   private _peakRatio = 1;
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
@@ -105,11 +107,14 @@ export class SegmentSizes {
 
   private _learn(ratios: Ratio[]): void {
     this._learnt = ratios;
+    this._ratios.clear();
     this._upcomingOf = undefined;
   }
 
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
   private _ratio(id: string): number {
+    const known = this._ratios.get(id);
+    if (known !== undefined) return known;
     const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS) };
     const learnt = this._learnt.map((one, i) => ({
       ratio: one.ratio,
@@ -119,7 +124,9 @@ export class SegmentSizes {
     const total = all.reduce((sum, { weight }) => sum + weight, 0);
     const mean = all.reduce((sum, { ratio, weight }) => sum + ratio * weight, 0) / total;
     const variance = all.reduce((sum, { ratio, weight }) => sum + (ratio - mean) ** 2 * weight, 0) / total;
-    return Math.min(mean + Math.sqrt(variance), Math.max(...all.map(({ ratio }) => ratio)));
+    const ratio = Math.min(mean + Math.sqrt(variance), Math.max(...all.map((one) => one.ratio)));
+    this._ratios.set(id, ratio);
+    return ratio;
   }
 
   /**

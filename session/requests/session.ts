@@ -24,8 +24,7 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
-  /** Until then, on the session's clock, it is not reconsidered; undefined before the first time. */
-  private _keptUntilSeconds: number | undefined;
+  private _keptUntilSeconds = 0;
 
   /** When it was sent, or its first byte is expected if the origin is slow. Until then, it is not reconsidered. */
   dueSeconds = 0;
@@ -44,7 +43,8 @@ export class VideoDownload extends SegmentDownload {
     return period.firstIndex + index;
   }
 
-  get keptUntilSeconds(): number | undefined {
+  /** Until then, on the session's clock, it is not reconsidered. */
+  get keptUntilSeconds(): number {
     return this._keptUntilSeconds;
   }
 

@@ -1,9 +1,11 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
+import { ladderOf } from '../../session/decisions/ladder.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
+import { displayedLines } from '../displayed-lines.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import { LiveSupport } from './live-support.ts';
 import { type DashPlayer, setting } from './player.ts';
@@ -52,14 +54,21 @@ export class DashPort implements PlayerPort {
     const limits = { ...this._limits };
     if (isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0) {
       const current = context.getRepresentation();
-      limits.allowed = limits.allowed.filter(({ id }) => id === current.id);
+      limits.ladder = limits.allowed.filter(({ id }) => id === current.id);
     }
     return readSituation(player, context, { gauge, live, limits });
   }
 
   private _limitsOf(context: RulesContext): Limits | undefined {
     const allowed = this.bitrates.describe(context, allowedRepresentations(context));
-    return allowed && { allowed, bufferTargetSeconds: context.getScheduleController().getBufferTarget() };
+    return (
+      allowed && {
+        allowed,
+        ladder: ladderOf(allowed),
+        displayedLines: displayedLines(this.gauge.element()),
+        bufferTargetSeconds: context.getScheduleController().getBufferTarget(),
+      }
+    );
   }
 
   abandon(choice: Choice): void {
