@@ -63,7 +63,7 @@ function quality() {
       const n = algorithms.indexOf(algorithm);
       return bar(n, x(mbps) - 13 + 13 * n, y(share), at(y(0) - y(share)));
     }),
-    ...algorithms.map((name, n) => bar(n, 380, 208 + 22 * n, 12) + text(400, 219 + 22 * n, `share that ${name} chose`)),
+    ...algorithms.map((name, n) => bar(n, 380, 158 + 22 * n, 12) + text(400, 169 + 22 * n, `share that ${name} chose`)),
     `<path class="line c2" d="M${curve.map((mbps) => `${at(x(mbps))} ${at(y(qualityOf(mbps)))}`).join('L')}"/>`,
     ...ladder.map((mbps) => dot(2, x(mbps), y(qualityOf(mbps)))),
   ]);
