@@ -13,7 +13,7 @@ import { createBola } from './rules/bola.ts';
 import { createThroughput } from './rules/throughput.ts';
 import { MAX_HORIZON } from './state/horizon.ts';
 
-/** Options of any controller; each uses those that concern it. */
+/** Options of any controller; each controller uses the options that concern it. */
 export interface ControllerOptions {
   /** Planned segments, a whole number from 1 to 20. Default: the controller's own, see `MpcDOptions`, `MpcLOptions`. */
   horizon?: number;

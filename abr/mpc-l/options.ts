@@ -1,4 +1,4 @@
-/** Options of MPC-L and their defaults. The plugin checks those that a page gives (session/page/options.ts). */
+/** Options of MPC-L and their defaults. The plugin checks a page's options (session/page/options.ts). */
 
 import { DEFAULT_WATCH_SECONDS } from '../state/watch-time.ts';
 

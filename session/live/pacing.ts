@@ -43,7 +43,7 @@ export class Pacing implements Ticking {
   private _held: { rate: number; atMs: number } | undefined;
   private _emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
   private _jumpedMs = Number.NEGATIVE_INFINITY;
-  /** The controller that has set no usable pace: the rate stays the player's until there is another controller. */
+  /** The controller that has set no usable pace: the rate stays the player's until another controller comes. */
   private _failed: Controller | undefined;
 
   constructor(private readonly _parts: PacingParts) {}

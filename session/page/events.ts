@@ -50,7 +50,7 @@ export type FaultCode =
    * pace: the player's own catch-up goes on.
    */
   | 'controller-failed'
-  /** A forecaster threw or gave an invalid forecast: the chain asks the next one. */
+  /** A forecaster threw or gave an invalid forecast: the chain asks the next forecaster. */
   | 'forecaster-failed'
   /** The time source threw or gave no usable time: UTC counts as unknown. */
   | 'time-source-failed'

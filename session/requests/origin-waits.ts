@@ -46,7 +46,7 @@ export class OriginWaits {
   /** The representation of the latest video download. */
   private _lastId: string | undefined;
 
-  /** Seconds to the first byte of a request, of video for this representation; before the first one `Infinity`. */
+  /** Seconds to the first byte of a request, of video for this representation; `Infinity` before the first request. */
   expectedSeconds(nowSeconds: number, id?: string): number {
     if (this._latest.length === 0) return Number.POSITIVE_INFINITY;
     return this._usualSeconds + this._setUpSeconds(nowSeconds, id);

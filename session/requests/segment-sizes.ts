@@ -63,7 +63,7 @@ interface Ratio {
  * like a black opening, does not promise that the next one has as few.
  */
 export class SegmentSizes {
-  /** Reads the file, if there is one. */
+  /** Reads the file, if any. */
   reload?: () => void;
   private _liveRequests = 0;
   private _file: SizesFile = { representations: {} };

@@ -32,9 +32,9 @@ export class ShakaPort implements PlayerPort {
   /** Shaka's callback for switches, of the present source. */
   switchCallback: SwitchCallback | undefined;
   manager: AskedManager | undefined;
-  /** The last variant that Shaka was given; the page may select another one. */
+  /** The last variant that Shaka was given; the page may select another variant. */
   given: Variant | undefined;
-  /** When Shaka was given another one, by `performance.now()`. */
+  /** When Shaka was given another variant, by `performance.now()`. */
   switchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -50,7 +50,7 @@ export class ShakaPort implements PlayerPort {
     return (this.manager && this.manager.settings) || this._player.getConfiguration().abr;
   }
 
-  /** Streams without video, and those without bitrates, are left to Shaka. */
+  /** Streams without video or without bitrates are left to Shaka. */
   get isUsable(): boolean {
     const { hasVideo, isUnknown } = this.presentation.variants;
     return hasVideo && !isUnknown;

@@ -32,7 +32,7 @@ export class Variants {
     return this.all.some(({ video }) => video);
   }
 
-  /** There is no bitrate to choose by. */
+  /** The stream has no bitrates to choose by. */
   get isUnknown(): boolean {
     return this.hasVideo && this._isUnknown;
   }

@@ -20,10 +20,10 @@ import { pageSeconds, Transfers } from './transfers.ts';
 /** The package's version, as in package.json: a test compares them. */
 export const VERSION = '0.2.0';
 const SAMPLE_MS = 100;
-/** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
+/** Shaka reports bits at the end of a download: bits that are later than this do not count for a rhythm. */
 const LATE_SECONDS = 30;
 const MOST_FAULTS = 16;
-/** Modelled quality above which few viewers see a difference; on VMAF's scale, 6 are one that half of them see. */
+/** Modelled quality above which few viewers see a difference; on VMAF's scale, half of them see a difference of 6. */
 const GOOD_ENOUGH = 90;
 /** By their engines: all browsers on iOS have WebKit. */
 const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /applewebkit/i };
