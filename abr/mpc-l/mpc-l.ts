@@ -84,12 +84,8 @@ export class MpcL implements Controller {
     const usable = usableForecast(forecast);
     if (usable === undefined || !isPlausible(usable, state)) {
       const decision = this._fallback.decide(state);
-      return {
-        ...decision,
-        controller: this.name,
-        reason: `no usable forecast, so mpc-d: ${decision.reason}`,
-        ...this._keptPart(state, decision.representation),
-      };
+      const reason = `no usable forecast, so mpc-d: ${decision.reason}`;
+      return { ...decision, controller: this.name, reason, ...this._keptPart(state, decision.representation) };
     }
     // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);

@@ -115,19 +115,11 @@ export class ObservationMeter {
       open.bits += bits;
       return;
     }
-    let overlap = 0;
-    let last: ThroughputPiece | undefined;
-    const pieces = open ? [...this._queue, open] : this._queue;
-    for (const piece of pieces) {
-      if (piece.kind !== 'throughput') continue;
-      overlap += overlapSeconds(piece, from, to);
-      last = piece;
-    }
-    if (overlap > 0) {
-      for (const piece of pieces) {
-        if (piece.kind === 'throughput') piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
-      }
-    } else if (last) last.bits += bits;
+    const pieces = [...this._queue, open].filter((one): one is ThroughputPiece => one?.kind === 'throughput');
+    const overlaps = pieces.map((piece) => overlapSeconds(piece, from, to));
+    const overlap = overlaps.reduce((sum, one) => sum + one, 0);
+    if (overlap > 0) for (const [i, piece] of pieces.entries()) piece.bits += (bits * overlaps[i]!) / overlap;
+    else if (pieces.length > 0) pieces.pop()!.bits += bits;
   }
 
   /**

@@ -70,8 +70,6 @@ export class SegmentSizes {
   /** The newest last. */
   private _learnt: Ratio[] = [];
   private _learntSeconds = 0;
-  /** `_ratio` by representation, until a size is learnt. */
-  private readonly _ratios = new Map<string, number>();
   /** The largest ratio so far. It falls slowly, from the declared one at the start. */
   private _peakRatio = 1;
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
@@ -107,14 +105,11 @@ export class SegmentSizes {
 
   private _learn(ratios: Ratio[]): void {
     this._learnt = ratios;
-    this._ratios.clear();
     this._upcomingOf = undefined;
   }
 
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
   private _ratio(id: string): number {
-    const known = this._ratios.get(id);
-    if (known !== undefined) return known;
     const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS) };
     const learnt = this._learnt.map((one, i) => ({
       ratio: one.ratio,
@@ -124,9 +119,7 @@ export class SegmentSizes {
     const total = all.reduce((sum, { weight }) => sum + weight, 0);
     const mean = all.reduce((sum, { ratio, weight }) => sum + ratio * weight, 0) / total;
     const variance = all.reduce((sum, { ratio, weight }) => sum + (ratio - mean) ** 2 * weight, 0) / total;
-    const ratio = Math.min(mean + Math.sqrt(variance), Math.max(...all.map((one) => one.ratio)));
-    this._ratios.set(id, ratio);
-    return ratio;
+    return Math.min(mean + Math.sqrt(variance), Math.max(...all.map(({ ratio }) => ratio)));
   }
 
   /**
@@ -143,12 +136,14 @@ export class SegmentSizes {
     const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
     if (question !== this._upcomingOf) {
       this._upcomingOf = question;
+      const ratios = ids.map((id) => this._ratio(id));
       this._upcoming = Array.from({ length: count }, (_, k) => {
         const at = index + k;
         const segmentSeconds = (indexedSeconds && indexedSeconds(at)) || playback.segmentSeconds;
-        return ladder.map((representation) => {
+        return ladder.map((representation, r) => {
           const bits = indexedBits(representation.id, at);
-          return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits, isLive });
+          const segment = { period, representation, index: at, segmentSeconds, indexedBits: bits, isLive };
+          return this.sizeBits(segment, ratios[r]);
         });
       });
     }
@@ -156,19 +151,14 @@ export class SegmentSizes {
   }
 
   /** Size in bits; > 0. */
-  sizeBits({
-    representation: { id, bitrateBps },
-    index,
-    period,
-    segmentSeconds,
-    indexedBits,
-    isLive = false,
-  }: SegmentQuestion): number {
+  sizeBits(segment: SegmentQuestion, ratio = this._ratio(segment.representation.id)): number {
+    const { representation, index, period, segmentSeconds, indexedBits, isLive = false } = segment;
+    const { id, bitrateBps } = representation;
     const { representations, firstIndex = 0 } = this._file;
     const listed = representations[id];
     const bytes = listed?.[(listed.length === period.segmentCount ? index : period.firstIndex + index) - firstIndex];
     if (bytes !== undefined) return bytes * 8;
     const leastRatio = isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this._peakRatio) : 0;
-    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, this._ratio(id));
+    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, ratio);
   }
 }
