@@ -13,7 +13,7 @@ import { createBola } from './rules/bola.ts';
 import { createThroughput } from './rules/throughput.ts';
 import { MAX_HORIZON } from './state/horizon.ts';
 
-/** Options of any controller; each uses those that concern it. */
+/** Options of any controller; each controller uses the options that concern it. */
 export interface ControllerOptions {
   /** Planned segments, a whole number from 1 to 20. Default: the controller's own, see `MpcDOptions`, `MpcLOptions`. */
   horizon?: number;
@@ -25,7 +25,7 @@ export interface ControllerOptions {
 
 type Create = (options: ControllerOptions) => Controller;
 
-/** Risks with their own names (`mpc-l:risk-0.25`), for the curve of mean against tail in docs/findings.md. */
+/** Risks with their own names (`mpc-l:risk-0.25`), as in docs/results/mpc-l/risk.csv. */
 const NAMED_RISKS = [0, 0.1, 0.25, 0.5, 1];
 
 /** Medians of the watch time with their own names; `Infinity` plans as if nobody left. */

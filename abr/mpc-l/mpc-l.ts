@@ -220,7 +220,7 @@ function megabits({ ladderBps }: PlayerState, representation: number): string {
   return `${ladderBps[representation]! / 1e6} Mbit/s`;
 }
 
-/** The lowest bitrate that was abandoned for this segment or the one before it; `Infinity` if none was. */
+/** The lowest bitrate that was abandoned for this segment or the segment before it; `Infinity` without abandonment. */
 function abandonedBitrateBps(state: PlayerState): number {
   let lowestBps = Number.POSITIVE_INFINITY;
   for (let i = state.downloads.length - 1; i >= 0; i--) {

@@ -37,9 +37,7 @@ for (const playerName of ['dash', 'hls.js', 'Shaka 5'] as const) {
           return {
             small,
             afterSeconds: video.currentTime - atSeconds,
-            buffered,
             faults: lab.faults,
-            requests: lab.requests,
           };
         },
         { manifest, settings: LIMITS[playerName] },

@@ -39,7 +39,7 @@ export interface PaceEvent {
 
 /** Faults at run time; playback continues after each. */
 export type FaultCode =
-  /** Not a version of the player that the plugin supports: the plugin does nothing. */
+  /** The plugin does not support this version of the player: the plugin does nothing. */
   | 'unsupported-player'
   /** The stream declares no bitrates, and they cannot be estimated: the player's own algorithm decides. */
   | 'unsupported-stream'
@@ -50,7 +50,7 @@ export type FaultCode =
    * pace: the player's own catch-up goes on.
    */
   | 'controller-failed'
-  /** A forecaster threw or gave an invalid forecast: the chain asks the next one. */
+  /** A forecaster threw or gave an invalid forecast: the chain asks the next forecaster. */
   | 'forecaster-failed'
   /** The time source threw or gave no usable time: UTC counts as unknown. */
   | 'time-source-failed'
@@ -80,7 +80,7 @@ export interface LeoAbrEvents {
 
 export type Listener<K extends keyof LeoAbrEvents> = (event: LeoAbrEvents[K]) => void;
 
-/** Faults are also written here; `console` fits. */
+/** Gets the faults as text; `console` fits. */
 export interface Logger {
   warn(message: string, ...details: unknown[]): void;
 }

@@ -85,7 +85,7 @@ export class Downloads {
     this._downloads.get(request)?.responded(this._parts.clock.nowSeconds(), sizeBits);
   }
 
-  /** A report of bits comes; returns whether to skip it, because another one of all bits will follow before the end. */
+  /** A report of bits comes; returns whether to skip it, because a report of all bits will follow before the end. */
   skipReport(request: object): boolean {
     return this._downloads.get(request)?.link.skipReport() === true;
   }

@@ -3,11 +3,11 @@
 import type { SegmentRequest, Situation } from '../player-port.ts';
 import { parseLists, type SegmentLists } from './segment-lists.ts';
 
-/** A segment counts this much less with each later one, so that a change of scene is believed within a few segments. */
+/** A segment counts this much less with each later segment, so that a few segments show a change of scene. */
 const FORGETTING = 0.8;
-/** Older segments count for nothing. */
+/** Older segments do not count. */
 const RATIOS_KEPT = 16;
-/** A segment of another representation counts this much: it shows the scene, but not how its own bitrate was declared. */
+/** Weight of a segment of another representation: it shows the scene, but not how the asked bitrate was declared. */
 const OTHERS_WEIGHT = 0.25;
 /** Segments that the declared bitrate counts as, before anything is measured; half of it after `SURE_SECONDS` of media. */
 const DECLARED_WEIGHT = 2;
@@ -63,7 +63,7 @@ interface Ratio {
  * like a black opening, does not promise that the next one has as few.
  */
 export class SegmentSizes {
-  /** Reads the file, if there is one. */
+  /** Reads the file, if any. */
   reload?: () => void;
   private _liveRequests = 0;
   private _file: SizesFile = { representations: {} };

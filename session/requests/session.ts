@@ -14,7 +14,7 @@ const DOWNLOADS_KEPT = 32;
  * over this time is a lower bound of the throughput.
  */
 const FAST_SECONDS = 0.01;
-/** One or two fast responses after slower ones came from a cache; more came over a link that became fast. */
+/** One or two fast responses after slow ones came from a cache. More in a row came over a link that became fast. */
 const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;

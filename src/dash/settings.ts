@@ -47,7 +47,7 @@ export function applySettings(player: DashPlayer, cmcd = false): () => void {
   return overrideSettings(player, wanted);
 }
 
-/** Applies those that this version of dash.js has, in this order; returns a function that restores the previous ones. */
+/** Applies the settings that this version of dash.js has, in this order; returns a function that restores the previous values. */
 export function overrideSettings(player: DashPlayer, wanted: readonly Setting[]): () => void {
   const restores = wanted
     .filter(([path]) => setting(player, path) !== undefined)

@@ -10,7 +10,7 @@ import { withAudio } from './variants.ts';
 
 /** The manager that Shaka asks. */
 interface AskedManager {
-  /** Shaka's own. */
+  /** Shaka's own manager. */
   readonly inner: Pick<AbrManager, 'chooseVariant'>;
   /** As Shaka has configured it. */
   readonly settings: AbrSettings | undefined;
@@ -35,11 +35,11 @@ export class ShakaPort implements PlayerPort {
   /** Shaka's callback for switches, of the present source. */
   switchCallback: SwitchCallback | undefined;
   manager: AskedManager | undefined;
-  /** The last variant that Shaka was given; the page may select another one. */
+  /** The last variant that Shaka was given; the page may select another variant. */
   given: Variant | undefined;
   /** The highest bitrate allowed at the latest decision; 0 before. */
   private _topBps = 0;
-  /** When Shaka was given another one, by `performance.now()`. */
+  /** When Shaka was given another variant, by `performance.now()`. */
   switchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -55,7 +55,7 @@ export class ShakaPort implements PlayerPort {
     return (this.manager && this.manager.settings) || this._player.getConfiguration().abr;
   }
 
-  /** Streams without video, and those without bitrates, are left to Shaka. */
+  /** Streams without video or without bitrates are left to Shaka. */
   get isUsable(): boolean {
     const { hasVideo, isUnknown } = this.presentation.variants;
     return hasVideo && !isUnknown;
@@ -136,7 +136,7 @@ export class ShakaPort implements PlayerPort {
     this.live.forget();
   }
 
-  /** With the chosen video. */
+  /** The variants with the chosen video. */
   private _variants({ representationId }: Choice): Variant[] {
     const { variants } = this.presentation;
     return this._allowed().filter(({ video }) => variants.rungOf(video!).id === representationId);

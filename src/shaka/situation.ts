@@ -14,7 +14,7 @@ const ROUNDING_SECONDS = 0.01;
 /** A usual segment, before the player has loaded a playlist. */
 const UNKNOWN_SEGMENT_SECONDS = 4;
 
-/** What plays. */
+/** The presentation that plays, as Shaka shows it. */
 export class Presentation {
   readonly variants = new Variants();
   element: HTMLMediaElement | undefined;
@@ -139,7 +139,7 @@ export class Presentation {
     return Math.max(bufferingGoal, rebufferingGoal);
   }
 
-  /** Nominal. */
+  /** Nominal duration of a segment, in seconds. */
   segmentSeconds(): number {
     const index = this._index();
     const position: number | null | undefined = index?.find(this._playhead);
