@@ -28,7 +28,12 @@ export default {
   plugins: ['@stryker-mutator/jest-runner', './scripts/mutation.js'],
   testRunner: 'jest-by-file',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-  jest: { config: { roots: ['<rootDir>/abr', '<rootDir>/predictor', '<rootDir>/session'] } },
+  jest: {
+    config: {
+      roots: ['<rootDir>/abr', '<rootDir>/predictor', '<rootDir>/session'],
+      setupFiles: ['<rootDir>/scripts/mutation-setup.js'],
+    },
+  },
   coverageAnalysis: 'perTest',
   dryRunTimeoutMinutes: 30,
   ignoreStatic: true,

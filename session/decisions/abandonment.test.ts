@@ -1,24 +1,28 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted } from '../fake-port.fixture.ts';
-import { ScriptedAbandoning, useManualClock, wait } from '../scripted.fixture.ts';
+import { ScriptedAbandoning, Steady, useManualClock, wait } from '../scripted.fixture.ts';
 
 useManualClock();
 
 /** A segment of the top representation is in flight; the controller prefers `instead`. */
 function slowDownload(instead: number | undefined = 0) {
   const controller = Object.assign(new ScriptedAbandoning(), { instead: instead as number | undefined });
-  const core = adapted({ controller });
+  const forecaster = new Steady();
+  const core = adapted({ controller, forecasters: [forecaster] });
   const request = {};
   core.downloads.requested(request, { isMedia: true, segment: core.port.segment(0, 2) });
-  return { ...core, request };
+  return { ...core, request, forecaster };
 }
 
 test('a video download in flight is abandoned at the next tick, and again only if the player has not answered for a second', () => {
-  const { port } = slowDownload();
+  const { port, downloads, request, forecaster } = slowDownload();
+  downloads.received(request, { addedBits: 8000 });
   wait(0.1);
   expect(port.abandoned).toEqual([{ representationId: 'v0', message: 'scripted: slow' }]);
   wait(0.9);
   expect(port.abandoned).toHaveLength(1);
+  // The page's forecasters hear of an outage meanwhile.
+  expect(forecaster.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 0.8 });
   wait(0.2);
   expect(port.abandoned).toHaveLength(2);
 });

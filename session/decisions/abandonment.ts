@@ -27,9 +27,8 @@ export class Abandonment implements Ticking {
     const { port, session, forecasting, decisions } = this._parts;
     if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
-    if (download === undefined || atSeconds < download.keptUntilSeconds) return;
     // A chunk that does not exist yet cannot be late.
-    if (download.link.isWaiting(atSeconds)) return;
+    if (download === undefined || download.link.isWaiting(atSeconds)) return;
     // The origin is slow, not the link.
     if (download.firstByteAtSeconds === undefined && atSeconds < download.dueSeconds) return;
     const choice = decisions.reconsider(atSeconds);

@@ -22,12 +22,14 @@ function scripted(port = new FakePort(), controller = new ScriptedAbandoning()) 
 }
 
 test('decide asks for the situation of a first segment, whose ladder the page may restrict', () => {
-  const { port, asked, requests, sourceEnded } = scripted();
+  const { port, controller, asked, requests, sourceEnded } = scripted();
   asked();
   requests(0);
   asked();
   sourceEnded();
+  port.now = { ...port.now!, playableUntilSeconds: 9 };
   asked();
+  expect(controller.states.map(({ segmentIndex }) => segmentIndex)).toEqual([0, 1, 2]);
   expect(port.firsts).toEqual([true, false, true]);
 });
 

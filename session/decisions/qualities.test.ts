@@ -2,7 +2,7 @@
 
 import { expect, test } from '@jest/globals';
 import { modelledQuality } from '../../abr/qoe/quality.ts';
-import { ladderQualities, objectiveWeights } from './qualities.ts';
+import { ladderQualities, objectiveWeights, type Pictures, weightsOfPictures } from './qualities.ts';
 
 const rung = (height: number, bitrateBps: number, score?: number) => ({
   ...{ id: String(height), bitrateBps, width: (height * 16) / 9, height },
@@ -38,4 +38,17 @@ test('the objectives: perceived quality less the price of bits, Mbit/s, their lo
   expect(objectiveWeights('log', pictures).quality(8e5)).toBe(0);
   const audio = [64e3, 256e3].map((bitrateBps) => ({ id: String(bitrateBps), bitrateBps }));
   expect(objectiveWeights('perceived', { ladder: audio, live: undefined })).toMatchObject({ mu: 0.256, lambda: 1 });
+});
+
+test.each<[string, object]>([
+  ['size', { displayedLines: 1080 }],
+  ['price of falls, live', { live: {} }],
+  ['number', { ladder: ladder.slice(1) }],
+  ['codec', { ladder: ladder.map((one) => ({ ...one, codec: 'av01' })) }],
+])('weights are computed only when the pictures change: their %s', (_, change) => {
+  const weightsOf = weightsOfPictures('perceived', 0);
+  const pictures: Pictures = { ladder, displayedLines: 540, live: undefined };
+  const known = weightsOf(pictures);
+  expect(weightsOf({ ...pictures, ladder: ladder.map((one) => ({ ...one })) })).toBe(known);
+  expect(weightsOf({ ...pictures, ...change })).not.toBe(known);
 });

@@ -41,6 +41,16 @@ describe('resolveOptions', () => {
     }
   });
 
+  test.each<[LeoAbrOptions['saveData'], boolean, number]>([
+    ['auto', true, 2],
+    ['auto', false, 0],
+    [true, false, 2],
+    [false, true, 0],
+    [3, false, 3],
+  ])('saveData %j, where the browser says %j, makes a Mbit/s cost %d', (saveData, says, pricePerMbps) => {
+    expect(resolveFor({ saveData }, { ...HOST, savesData: () => says })).toMatchObject({ pricePerMbps });
+  });
+
   // docs/options.test.ts has the types and bounds of each option.
   test.each<[string, unknown]>([
     ['options', 7],

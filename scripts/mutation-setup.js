@@ -1,0 +1,4 @@
+/** Of a mutant, fast-check's first counterexample is enough. */
+import fc from 'fast-check';
+
+fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
