@@ -41,7 +41,7 @@ describe('resolveOptions', () => {
     }
   });
 
-  test.each<[LeoAbrOptions['saveData'], boolean, number]>([
+  test.each<[NonNullable<LeoAbrOptions['saveData']>, boolean, number]>([
     ['auto', true, 2],
     ['auto', false, 0],
     [true, false, 2],
