@@ -70,6 +70,8 @@ export class SegmentSizes {
   /** The newest last. */
   private _learnt: Ratio[] = [];
   private _learntSeconds = 0;
+  /** By representation, until a size is learnt. */
+  private _ratios: Record<string, number> = {};
   /** The largest ratio so far. It falls slowly, from the declared one at the start. */
   private _peakRatio = 1;
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
@@ -105,11 +107,17 @@ export class SegmentSizes {
 
   private _learn(ratios: Ratio[]): void {
     this._learnt = ratios;
+    this._ratios = {};
     this._upcomingOf = undefined;
   }
 
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
   private _ratio(id: string): number {
+    this._ratios[id] ||= this._newRatio(id);
+    return this._ratios[id];
+  }
+
+  private _newRatio(id: string): number {
     const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS) };
     const learnt = this._learnt.map((one, i) => ({
       ratio: one.ratio,

@@ -6,7 +6,7 @@ import type { CapacityPath } from '../../mpc/capacity-path.ts';
 export const CELL_SECONDS = 0.1;
 /** Capacity is tabulated for this long from now on. Later it goes on as on average. */
 export const DRAWN_SECONDS = 10;
-const CELLS_PER_SECOND = 10;
+export const CELLS_PER_SECOND = 10;
 export const CELLS = DRAWN_SECONDS * CELLS_PER_SECOND;
 /** Stands for a dead link and keeps divisions finite. */
 export const LEAST_CELL_BPS = 1e3;
