@@ -173,31 +173,33 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private _load(future: number, k: number, representation: number, request?: LiveRequest, needed?: Float64Array): void {
     const link = this._link;
     const chunkSeconds = this._chunkSeconds;
-    const chunkCount = this._chunkCount;
-    const bits = this._sizes(k)[representation]! / chunkCount;
+    const bits = this._sizes(k)[representation]! / this._chunkCount;
     const first = request ? request.chunk : 0;
-    const buffered = request ? request.buffered : 0;
     const place = (future + 1) * (needed ? needed.length / link.count : 0);
     let exists = this._firstExistsSeconds + k * this._state.segmentSeconds;
+    let { _due: due, _stalled: stalled, _left: left } = this;
     let at = first > 0 ? this._at : Math.max(this._at, exists);
     at += request ? request.latencySeconds : this._latencySeconds;
     exists += first * chunkSeconds;
-    for (let chunk = first; chunk < chunkCount && this._left > 0; chunk++, exists += chunkSeconds) {
+    for (let chunk = first; chunk < this._chunkCount && left > 0; chunk++, exists += chunkSeconds) {
       at = link.arrivalSeconds(future, Math.max(at, exists), request && chunk === first ? request.bits : bits);
-      if (chunk < buffered) continue;
+      if (request && chunk < request.buffered) continue;
       const arrival = at + APPEND_SECONDS;
-      if (Number.isNaN(this._due)) this._due = arrival;
-      const lateSeconds = arrival - this._due;
-      if (needed) needed[place - this._left] = this._state.live!.latencySeconds + lateSeconds + this._stalled;
-      this._left--;
-      if (lateSeconds > 0) {
+      // Playback begins with the first chunk.
+      if (Number.isNaN(due)) due = arrival;
+      if (needed) needed[place - left] = this._state.live!.latencySeconds + arrival - due + stalled;
+      left--;
+      if (arrival > due) {
         this._stalls++;
-        this._stalled += lateSeconds;
-        this._due = arrival;
+        stalled += arrival - due;
+        due = arrival;
       }
-      this._due += chunkSeconds;
+      due += chunkSeconds;
     }
     this._at = at + APPEND_SECONDS;
+    this._due = due;
+    this._stalled = stalled;
+    this._left = left;
   }
 
   /**
