@@ -10,7 +10,7 @@ import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
 // Local bindings, because the loops over the cells dominate the cost.
 /** The plan's steps of time and of latency. */
 const SLOT_SECONDS = 0.5;
-const GRID_SECONDS = 0.02;
+const GRID_SECONDS = 0.04;
 /** Latencies below and above present and target that the plan knows. */
 const BELOW_SECONDS = 0.15;
 const ABOVE_SECONDS = 0.6;
