@@ -31,7 +31,10 @@ const CORRELATION_STEP = 0.05;
 export class LinkFutures {
   readonly paths: LinkPaths;
   private readonly _futures: Futures;
-  /** `[future][cell]`: normal innovations, and the places in `_ratios` of the scores that follow from `_correlation`. */
+  /**
+   * `[future][cell]`: normal innovations of the first copies, and the places in `_ratios` of the scores that follow from
+   * `_correlation`. The second copies come after the first and mirror them, so that few futures stand for the distribution.
+   */
   private readonly _innovations: Float64Array;
   private readonly _places: Uint8Array;
   private _correlation = Number.NaN;
@@ -51,18 +54,16 @@ export class LinkFutures {
     this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);
     const normal = () => normalQuantile(Math.max(1e-9, random()));
-    this._innovations = Float64Array.from({ length: count * CELLS }, normal);
-    // The second copy of a future mirrors the first, so that few futures stand for the distribution.
-    this._innovations.forEach((innovation, i, all) => {
-      if (Math.floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
-    });
+    this._innovations = Float64Array.from({ length: steps * CELLS }, normal);
     this._places = new Uint8Array(count * CELLS);
     this._rates = new Float64Array(steps * MAX_STEPS);
     this._draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
-  /** Draws the futures of a forecast into `paths`, which it returns. */
-  draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
+  /** Draws the futures of a forecast, or only their first copies, into `paths`, which it returns. */
+  draw(state: PlayerState, forecast: QuantileForecast, copies = COPIES): LinkPaths {
+    const steps = this._futures.count;
+    this.paths.count = steps * copies;
     const ageSeconds = Math.max(0, ageSecondsOf(forecast, state.nowSeconds));
     if (forecast !== this._forecast) this._prepare(forecast);
     const { bits, count } = this.paths;
@@ -75,14 +76,14 @@ export class LinkFutures {
       const end = k === last ? CELLS : Math.min(CELLS, Math.round((ends[k]! - ageSeconds) * CELLS_PER_SECOND));
       if (k === this._drawnSteps) this._drawStep(forecast);
       for (let f = 0; f < count; f++) {
-        const rate = this._rates[Math.floor(f / COPIES) * MAX_STEPS + k]!;
+        const rate = this._rates[(f % steps) * MAX_STEPS + k]!;
         const row = f * CELLS;
         for (let i = row + from; i < row + end; i++) bits[i + f + 1] = rate * ratios[places[i]!]!;
       }
       from = Math.max(from, end);
     }
     this._dip(forecast, state);
-    for (let row = 0; row < bits.length; row += CELLS + 1) {
+    for (let row = 0; row < count * (CELLS + 1); row += CELLS + 1) {
       let sum = 0;
       for (let cell = row + 1; cell <= row + CELLS; cell++) {
         sum += Math.max(LEAST_CELL_BPS, bits[cell]!) * CELL_SECONDS;
@@ -110,10 +111,12 @@ export class LinkFutures {
     const correlation = Math.round(found / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
-    for (let i = 0; correlation !== this._correlation && i < this._places.length; i++) {
+    for (let i = 0; correlation !== this._correlation && i < this._innovations.length; i++) {
       const fresh = this._innovations[i]!;
       score = i % CELLS === 0 ? fresh : correlation * score + spread * fresh;
-      this._places[i] = Math.max(0, Math.min(ratios.length - 1, RATIO_MIDDLE + Math.round(score * RATIOS_PER_SCORE)));
+      const away = Math.round(Math.max(-RATIO_MIDDLE, Math.min(RATIO_MIDDLE, score * RATIOS_PER_SCORE)));
+      this._places[i] = RATIO_MIDDLE + away;
+      this._places[i + this._innovations.length] = RATIO_MIDDLE - away;
     }
     this._correlation = correlation;
   }

@@ -19,8 +19,8 @@ export class LinkPaths {
   private _untilBits = 0;
   private _cell = 0;
 
-  /** @param count futures */
-  constructor(readonly count: number) {
+  /** @param count futures; of fewer, those that are drawn */
+  constructor(public count: number) {
     this.bits = new Float64Array(count * (CELLS + 1));
   }
 
