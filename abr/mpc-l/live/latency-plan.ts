@@ -133,15 +133,11 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
   let values = new Float64Array(cells);
   let best = -1;
   const present = Math.round((nowSeconds - lowestSeconds) / GRID_SECONDS);
-  // Cells per slot that playback can go from the present one.
-  const reach = Math.ceil(Math.max(...moves.map(Math.abs))) + 1;
   for (let slot = slots - 1; slot >= 0; slot--) {
-    const from = Math.max(0, present - slot * reach);
-    const to = Math.min(cells, present + slot * reach + 1);
     const choices = { moves, rateCosts, addedCosts: slot === 0 ? changeCosts : noCosts };
-    best = chooseInSlot(choices, later, values.subarray(0, to), from);
-    for (let cell = from; cell < to; cell++) {
-      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls?.[slot * cells + cell] || 0);
+    best = chooseInSlot(choices, later, slot === 0 ? values.subarray(0, present + 1) : values);
+    for (let cell = 0; cell < cells; cell++) {
+      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls ? stalls[slot * cells + cell]! : 0);
     }
     [values, later] = [later, values];
   }
@@ -156,22 +152,17 @@ interface Choices {
 }
 
 /**
- * Writes the least cost of a slot and those after it for each cell from `from` on; returns the index of the last cell's
- * rate, or -1. A function of its own: V8 would leave the optimised inner loop of a long function at each slot.
+ * Writes the least cost of a slot and those after it for each cell; returns the index of the last cell's rate, or -1. A
+ * function of its own: V8 would leave the optimised inner loop of a long function at each slot.
  */
-function chooseInSlot(
-  { moves, rateCosts, addedCosts }: Choices,
-  later: Float64Array,
-  into: Float64Array,
-  from: number,
-): number {
+function chooseInSlot({ moves, rateCosts, addedCosts }: Choices, later: Float64Array, into: Float64Array): number {
   const last = later.length - 2;
   let best = -1;
   for (let r = 0; r < moves.length; r++) {
     const whole = Math.floor(moves[r]!);
     const share = moves[r]! - whole;
     const added = rateCosts[r]! + addedCosts[r]!;
-    for (let cell = from; cell < into.length; cell++) {
+    for (let cell = 0; cell < into.length; cell++) {
       const to = cell + whole;
       const low = to < 0 ? 0 : Math.min(to, last);
       const cost = added + later[low]! + (to < 0 ? 0 : to > last ? 1 : share) * (later[low + 1]! - later[low]!);

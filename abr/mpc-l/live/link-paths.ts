@@ -14,8 +14,9 @@ export const LEAST_CELL_BPS = 1e3;
 export class LinkPaths {
   /** `[future * (CELLS + 1) + cell]`: bits from now to the cell's start. */
   readonly bits: Float64Array;
-  /** The last transfer of a series: its end, the bits from now to it, and its cell. */
-  private _atSeconds = -1;
+  /** The last transfer: its future's row, its end, the bits from now to it, and its cell. */
+  private _row = -1;
+  private _atSeconds = 0;
   private _untilBits = 0;
   private _cell = 0;
 
@@ -40,17 +41,15 @@ export class LinkPaths {
     return this.bits[i]! + (at - cell) * (this.bits[i + 1]! - this.bits[i]!);
   }
 
-  /** Begins a series of transfers in one future, in order of time. */
-  begin(): void {
-    this._atSeconds = -1;
-  }
-
-  /** When `bits` have arrived that start at `fromSeconds`; both in seconds from now. */
+  /**
+   * When `bits` have arrived that start at `fromSeconds`; both in seconds from now. A transfer that starts as the last one
+   * ends goes on from there.
+   */
   arrivalSeconds(future: number, fromSeconds: number, bits: number): number {
     const table = this.bits;
     const row = future * (CELLS + 1);
-    // Right after the one before, it goes on from its bits.
-    if (fromSeconds !== this._atSeconds) {
+    if (row !== this._row || fromSeconds !== this._atSeconds) {
+      this._row = row;
       this._untilBits = this.bitsUntil(future, fromSeconds);
       this._cell = Math.min(CELLS - 1, Math.max(0, Math.floor(fromSeconds * CELLS_PER_SECOND)));
     }

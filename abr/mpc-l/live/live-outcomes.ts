@@ -154,7 +154,6 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   /** Plays the first of `count` chunks in one future: those of the request. Returns how long playback stalls for them. */
   private _begin(future: number, request: LiveRequest, count: number, needed?: Float64Array): number {
     const { playbackRate, started, isPaused, bufferLevelSeconds, live } = this._state;
-    this._link.begin();
     this._at = 0;
     this._left = count;
     this._stalls = 0;
