@@ -4,6 +4,7 @@ import type { Representation, RulesContext } from 'dashjs';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
+import { displayedLines } from '../displayed-lines.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import { LiveSupport } from './live-support.ts';
 import { type DashPlayer, setting } from './player.ts';
@@ -59,7 +60,13 @@ export class DashPort implements PlayerPort {
 
   private _limitsOf(context: RulesContext): Limits | undefined {
     const allowed = this.bitrates.describe(context, allowedRepresentations(context));
-    return allowed && { allowed, bufferTargetSeconds: context.getScheduleController().getBufferTarget() };
+    return (
+      allowed && {
+        allowed,
+        bufferTargetSeconds: context.getScheduleController().getBufferTarget(),
+        displayedLines: displayedLines(this._player.getVideoElement()),
+      }
+    );
   }
 
   abandon(choice: Choice): void {

@@ -3,7 +3,6 @@
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
 import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
 import type { Period, Situation } from '../../session/player-port.ts';
-import { displayedLines } from '../displayed-lines.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
@@ -59,6 +58,7 @@ export interface Limits {
   /** At least one. */
   allowed: readonly Declared[];
   bufferTargetSeconds: number;
+  displayedLines: Situation['displayedLines'];
 }
 
 /** `context`: of the latest call of the rule for video. */
@@ -91,7 +91,7 @@ export function readSituation(
   return {
     period,
     ladder: ladderOf(limits.allowed),
-    displayedLines: displayedLines(player.getVideoElement()),
+    displayedLines: limits.displayedLines,
     playback: {
       segmentSeconds,
       bufferLevelSeconds,

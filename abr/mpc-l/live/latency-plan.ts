@@ -128,14 +128,15 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
     later[cell] = REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
   }
   const changeCost = rates.includes(presentRate) ? CHANGE_COST : 0;
-  const changeCosts = rates.map((rate) => (rate === presentRate || rate === 1 ? 0 : changeCost));
-  const noCosts = rates.map(() => 0);
+  const firstCosts = rates.map((rate, r) => rateCosts[r]! + (rate === presentRate || rate === 1 ? 0 : changeCost));
   let values = new Float64Array(cells);
   let best = -1;
   const present = Math.round((nowSeconds - lowestSeconds) / GRID_SECONDS);
   for (let slot = slots - 1; slot >= 0; slot--) {
-    const choices = { moves, rateCosts, addedCosts: slot === 0 ? changeCosts : noCosts };
-    best = chooseInSlot(choices, later, slot === 0 ? values.subarray(0, present + 1) : values);
+    best =
+      slot > 0
+        ? chooseInSlot(moves, rateCosts, later, values)
+        : chooseInSlot(moves, firstCosts, later, values.subarray(0, present + 1));
     for (let cell = 0; cell < cells; cell++) {
       values[cell] = values[cell]! + latencyCosts[cell]! + (stalls ? stalls[slot * cells + cell]! : 0);
     }
@@ -144,24 +145,23 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
   return rates[best] || 1;
 }
 
-interface Choices {
-  /** Per rate: the cells that it moves playback by in a slot, and two parts of its cost. */
-  moves: readonly number[];
-  rateCosts: readonly number[];
-  addedCosts: readonly number[];
-}
-
 /**
- * Writes the least cost of a slot and those after it for each cell; returns the index of the last cell's rate, or -1. A
- * function of its own: V8 would leave the optimised inner loop of a long function at each slot.
+ * Writes the least cost of a slot and those after it for each cell; returns the index of the last cell's rate, or -1.
+ * `moves`, `costs`: per rate, the cells that it moves playback by in a slot, and its cost. A function of its own: V8 would
+ * leave the optimised inner loop of a long function at each slot.
  */
-function chooseInSlot({ moves, rateCosts, addedCosts }: Choices, later: Float64Array, into: Float64Array): number {
+function chooseInSlot(
+  moves: readonly number[],
+  costs: readonly number[],
+  later: Float64Array,
+  into: Float64Array,
+): number {
   const last = later.length - 2;
   let best = -1;
   for (let r = 0; r < moves.length; r++) {
     const whole = Math.floor(moves[r]!);
     const share = moves[r]! - whole;
-    const added = rateCosts[r]! + addedCosts[r]!;
+    const added = costs[r]!;
     for (let cell = 0; cell < into.length; cell++) {
       const to = cell + whole;
       const low = to < 0 ? 0 : Math.min(to, last);
