@@ -11,11 +11,11 @@ export interface Download {
   receivedBits: number;
   /** Size of the whole segment. */
   sizeBits: number;
-  /** On the session's clock. */
+  /** Time of the request on the session's clock. */
   requestedAtSeconds: number;
-  /** From the request to the last bit (or to the abandonment). */
+  /** Seconds from the request to the last bit, or to the abandonment. */
   downloadSeconds: number;
-  /** From the request to the first byte, where known. */
+  /** Seconds from the request to the first byte; absent if unknown. */
   latencySeconds?: number;
   abandoned: boolean;
 }
@@ -69,7 +69,7 @@ export interface PlayerState {
   /** Finished and abandoned downloads of this session, oldest first; at least the last `RECENT_DOWNLOADS`. */
   downloads: readonly Download[];
   weights: QoeWeights;
-  /** Absent on demand. */
+  /** The position in a live stream; absent on demand. */
   live?: LiveState;
 }
 
@@ -82,9 +82,9 @@ export interface LiveState {
   chunkSeconds: number;
   /** Bounds of the playback rate that the viewer or the stream allows, around 1. */
   playbackRates: { min: number; max: number };
-  /** Later than this, playback is given up for the target latency. */
+  /** Latency in seconds above which playback jumps to the target. */
   maxLatencySeconds: number;
-  /** The target is the controller's to choose (`targetLatencySeconds: 'auto'`); the given one is the stream's. */
+  /** The controller may choose the target (`targetLatencySeconds: 'auto'`); the given target is the stream's. */
   isTargetFree?: boolean;
   /**
    * Share of about the last minute (time constant 60 s) at a rate that can be noticed, 0.01 or more off 1; 0 to 1. It
@@ -137,16 +137,18 @@ export interface Decision {
   representation: number;
   /** Name of the controller that decided: `mpc-d`, `mpc-l`, `throughput` ... */
   controller: string;
+  /** Seconds after the request in which `reconsider` is not called. Default 0. */
+  keepsForSeconds?: number;
   /** The request leaves this many seconds later; the simulator alone waits. Default 0. */
   waitSeconds?: number;
-  /** What tipped the scale, in one line with units. QoE is per 4 s of media, in the unit of `weights.quality`. */
+  /** Reason for the choice in one line with units. QoE is per 4 s of media, in the unit of `weights.quality`. */
   reason: string;
   /** Source and age of the forecast that was used. */
   forecastSource?: string;
   forecastAgeSeconds?: number;
-  /** Capacity of the plan in bit/s, where it was one number. */
+  /** Capacity of the plan in bit/s; absent if the plan used a distribution. */
   plannedThroughputBps?: number;
-  /** One per representation of the ladder, where the controller evaluated them. */
+  /** An outlook per representation of the ladder; absent if the controller did not evaluate them. */
   candidates?: readonly CandidateOutlook[];
   /** Whether a handover is expected within the horizon. */
   handoverInHorizon?: boolean;
@@ -154,20 +156,20 @@ export interface Decision {
 
 /** Seconds between two calls of `reconsider`, and of `pace`. */
 export const PACE_PERIOD_SECONDS = 0.1;
-/** A playback rate other than 1 is kept for this long, in seconds: quick changes are audible. */
+/** Seconds for which a playback rate other than 1 is kept, because quick changes are audible. */
 export const RATE_HELD_SECONDS = 1;
 
 /** How a live stream plays from now on. */
 export interface Pace {
   /** Seconds of media per second of the clock, within `LiveState.playbackRates`. */
   playbackRate: number;
-  /** Give up this position for the one at `targetLatencySeconds`. */
+  /** Whether playback jumps to `targetLatencySeconds`. */
   jump: boolean;
-  /** The live latency that the rate leads to. */
+  /** Live latency in seconds to which the rate leads. */
   targetLatencySeconds: number;
-  /** In one line with units. */
+  /** Reason for the rate in one line with units. */
   reason: string;
-  /** For how many seconds `pace` need not be called, once the rate is set. At most 1. Default 0. */
+  /** Seconds for which `pace` need not be called once the rate is set, at most 1. Default 0. */
   keepsForSeconds?: number;
 }
 
@@ -181,12 +183,7 @@ export interface Controller {
    * where the controller never abandons. The state is the current one; its `segmentIndex` is the segment in flight.
    */
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep';
-  /** `reconsider` is not called in the first seconds after a request. Default 0. */
-  readonly settleSeconds?: number;
-  /**
-   * For how many seconds `reconsider`, which has just said `keep`, is not called. At most 1, because the viewer may seek
-   * or change the rate. Default 0.
-   */
+  /** Seconds for which `reconsider` is not called after it answered `keep`. Default 0. */
   keepsForSeconds?(state: PlayerState, inFlight: InFlight): number;
   /**
    * Called ten times a second while a live stream plays, between segments too, but for `Pace.keepsForSeconds`. The state's `segmentIndex` is the segment

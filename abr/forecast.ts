@@ -14,9 +14,9 @@ export const HANDOVER_SECOND = 12;
 export interface ExpectedHandover {
   /** UTC of the forecaster's time source, in ms. */
   atMs: number;
-  /** 0 to 1. */
+  /** Probability of the handover, 0 to 1. */
   confidence: number;
-  /** The loss of capacity at it, where known. */
+  /** The loss of capacity at the handover; absent if unknown. */
   dip?: HandoverDip;
 }
 
@@ -58,7 +58,7 @@ export interface QuantileForecast {
   /** Correlation of the rank of capacity from one step to the next, 0 to 1. */
   rankCorrelation: number;
   handovers: readonly ExpectedHandover[];
-  /** Within the steps, where known. */
+  /** Variation of the capacity within the steps; absent if unknown. */
   fluctuation?: Fluctuation;
 }
 
@@ -67,7 +67,7 @@ export interface PathForecast {
   kind: 'path';
   issuedAtMs: number;
   source: string;
-  /** Its second 0 is `issuedAtMs`. */
+  /** The known capacity; second 0 of the path is `issuedAtMs`. */
   path: CapacityPath;
   handovers: readonly ExpectedHandover[];
 }
@@ -123,6 +123,6 @@ export interface Forecaster {
    * clock has leapt; replaces the time that `start` got.
    */
   tellTime?(atSeconds: number, utcMs: number, uncertaintySeconds: number): void;
-  /** The newest forecast, unchecked; undefined without one. */
+  /** The newest forecast, unchecked; undefined if the forecaster has none. */
   latest(nowSeconds: number): Forecast | undefined;
 }

@@ -122,7 +122,7 @@ function checkFields(owner: Record<string, unknown>, rules: Rules, prefix = ''):
   for (const name of Object.keys(rules)) rules[name]!(owner[name], prefix + name, owner);
 }
 
-/** Requires a quantile at each level that does not cross the one before; returns the highest. */
+/** Requires a quantile at each level that does not cross the quantile before; returns the highest. */
 function requireRow(value: unknown, field: string, levels: unknown, greatest: number): number {
   const { length } = levels as unknown[];
   const row = requireArray(value, field, length, length);

@@ -1,7 +1,7 @@
 /** `npm run reproduce` and `npm run tables`: documents state what docs/results has, and `--check` finds what differs. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -37,6 +37,13 @@ describe('docs/results', () => {
 
   test('has the tables of the documents', () => {
     expect(script('tables.js', '--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+
+  test('has the data of the pictures, which are small', () => {
+    expect(script('pictures.js', '--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    const images = join(ROOT, 'docs', 'images');
+    const large = readdirSync(images).filter((name) => statSync(join(images, name)).size > 30_000);
+    expect(large).toEqual(['demo.webp']);
   });
 });
 

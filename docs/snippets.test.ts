@@ -291,7 +291,3 @@ test('reports and the citation have the version of the package', () => {
   expect(VERSION).toBe(version);
   expect(readFileSync(join(ROOT, 'CITATION.cff'), 'utf8')).toContain(`\nversion: ${version}\n`);
 });
-
-test("README's picture is small", () => {
-  expect(readFileSync(join(ROOT, 'docs/images/demo.png')).length).toBeLessThan(300_000);
-});

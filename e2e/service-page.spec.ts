@@ -75,7 +75,7 @@ async function expectAccessible(page: Page): Promise<void> {
       await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
       await page.screenshot({ path: test.info().outputPath(`${colorScheme}-${width}.png`), fullPage: true });
     }
-    for (const name of ['usage', 'expected', 'handover', 'fan']) {
+    for (const name of ['usage', 'expected', 'handover', 'fan', 'outage', 'obstructed', 'observed']) {
       expect(await legendContrast(page, name), `${colorScheme} ${name}`).toBeGreaterThanOrEqual(3);
     }
     const { violations } = await new AxeBuilder({ page }).analyze();
@@ -120,6 +120,9 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
     await expect(card(page, 'Link')).toContainText('forecast, 10 to 90 % and 25 to 75 %');
     await expect(page.locator('#chart .fan')).toHaveCount(2);
     await expect(page.locator('#chart .handover')).toHaveCount(5);
+    // The dish's history has the quarter of an hour before the start.
+    await expect.poll(() => page.locator('#hour .observed').count()).toBeGreaterThan(14);
+    await expect(card(page, 'Last hour')).toContainText(/\d+ observed minutes/);
     await expect.poll(() => spanOf(page, 'usage')).toBeGreaterThan(0.9);
     await expect(card(page, 'Players').getByRole('row')).toHaveText(['PlayerShareState', /^1100 %downloading/]);
     await expect(card(page, 'Dish')).toContainText(/Ping\d+ ms/);

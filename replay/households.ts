@@ -7,7 +7,7 @@ import type { Scenario } from './scenarios.ts';
 export interface HouseholdPlayer {
   /** Default: the given one, from `--algorithms`. */
   algorithm?: string;
-  /** Second of the household at which the session begins; what would have been played before is left out. */
+  /** Second of the household at which the session begins; the segments before it are left out. */
   joinSeconds: number;
 }
 
@@ -28,7 +28,7 @@ const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
   joinSeconds,
 });
 
-/** Joins are apart by no multiple of a segment: players that begin together stay together. */
+/** Joins differ by no multiple of a segment, because players that begin together stay together. */
 const TWO = [given(0), given(5.3)];
 
 export const HOUSEHOLDS: Readonly<Record<string, Household>> = {

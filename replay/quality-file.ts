@@ -18,7 +18,7 @@ export interface QualityFile {
 export interface MeasuredRepresentation extends Pick<Encoding, 'width' | 'height' | 'frameRate' | 'codec'> {
   /** Declared bit/s. */
   bitrateBps: number;
-  /** Per segment. */
+  /** Bytes of each segment. */
   bytes: readonly number[];
   /** Per segment, 0 to 100. */
   quality: readonly number[];

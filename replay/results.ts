@@ -55,14 +55,14 @@ export interface SessionResult {
    * files lack it.
    */
   slowLinkBps?: number;
-  /** Only with `--timings`. */
+  /** Time per decision, only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
 }
 
 /** `startSeconds`, `trace` and `household.name` and `.algorithm` identify the household. */
 export interface SeatInHousehold {
   name: string;
-  /** The one that was given to the household; the session's own may differ. */
+  /** The algorithm that was given to the household; the session's own may differ. */
   algorithm: string;
   /** From 0, in the household's order. */
   player: number;
@@ -79,10 +79,10 @@ export interface HouseholdResult {
   group: string;
   startSeconds: number;
   household: string;
-  /** The given one. */
+  /** The algorithm that was given to the household. */
   algorithm: string;
   players: number;
-  /** QoE-linear, live LoL+'s. */
+  /** Sum of QoE-linear, or of LoL+'s QoE in live scenarios. */
   qoeSum: number;
   qoeLeast: number;
   qoeP5: number;
@@ -122,7 +122,7 @@ export interface FirstMinute {
   perceivedFirst60Seconds: number;
   /** QoE of the whole session. Each segment counts by the share of viewers who still watch it. */
   watchedQoe: number;
-  /** The same where half of the viewers leave within 30 and within 600 s. */
+  /** The same if half of the viewers leave within 30 s, and within 600 s. */
   watchedQoe30Seconds: number;
   watchedQoe600Seconds: number;
   /** From the first request until a segment plays that has 80 % of the mean bitrate after the first minute of media. */
@@ -147,7 +147,7 @@ export interface SummaryRow {
   faults: number;
   /** How many ran past the end of their trace; absent if none did. */
   pastTrace?: number;
-  /** QoE-linear. */
+  /** Mean QoE-linear. */
   qoeMean: number;
   qoeMedian: number;
   qoeP5: number;
@@ -159,7 +159,7 @@ export interface SummaryRow {
   below50Share?: number;
   /** Stalls per session. Absent in files from before version 0.3. */
   stallCountMean?: number;
-  /** Without startup. */
+  /** Mean stall time without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
   severeShare: number;
@@ -179,7 +179,7 @@ export interface SummaryRow {
   vsBaseline: BaselineComparison | null;
 }
 
-/** A row over those sessions whose link is slow (`slowLinkBps`), or not. */
+/** A row over the sessions with a slow link (`slowLinkBps`), or over the others. */
 export interface LinkRow extends SummaryRow {
   links: 'slow' | 'other';
 }
@@ -254,7 +254,7 @@ export interface Results {
   tool: ToolInfo;
   scenario: ResolvedScenario;
   sessions: SessionResult[];
-  /** Only with `--household`. */
+  /** A row per household, only with `--household`. */
   households?: HouseholdResult[];
   summary: SummaryRow[];
   /** The rows of `summary` for slow links, then for the others; absent without sessions on slow links. */

@@ -4,7 +4,7 @@ import { normal, seededRandom, seedOf } from '../abr/statistics/random.ts';
 
 export interface Scenario {
   name: string;
-  /** Bit/s, ascending. */
+  /** Bitrates in bit/s, ascending. */
   ladderBps: readonly number[];
   segmentSeconds: number;
   segmentCount: number;
@@ -193,7 +193,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'live-uhd-3': { ...LIVE_UHD, name: 'live-uhd-3', live: { ...LIVE, targetLatencySeconds: 3 } },
 };
 
-/** `[segment][representation]`; one factor per segment, because a complex scene is so at every bitrate. */
+/** `[segment][representation]`; one factor per segment, because a complex scene is complex at every bitrate. */
 export function segmentSizesBits(scenario: Scenario): number[][] {
   const random = seededRandom(scenario.sizeSeed ^ seedOf('segment sizes'));
   const factors = Array.from({ length: scenario.segmentCount }, () =>
@@ -212,7 +212,7 @@ export function liveSessionSeconds(
   return scenario.segmentCount * scenario.segmentSeconds - scenario.live.timeShiftSeconds;
 }
 
-/** The least latency at which there is something to play. */
+/** The least latency at which media to play exists. */
 export function encoderEdgeSeconds({ chunkSeconds, encoderLatencySeconds }: LiveStream): number {
   return chunkSeconds + encoderLatencySeconds;
 }
@@ -228,7 +228,7 @@ export function chunkExistsAtSeconds(
   return pause === undefined ? atSeconds : pause.fromSeconds + pause.seconds;
 }
 
-/** What the scenario does with the rates of traces, for readers of its figures; empty if it leaves them as they are. */
+/** Says how the scenario scales the rates of traces, for readers of its figures; empty if it does not scale them. */
 export function scaleText({ traceScale }: Pick<Scenario, 'traceScale'>): string {
   if ('meanBps' in traceScale) return `each link scaled to a mean of ${traceScale.meanBps / 1e6} Mbit/s`;
   return traceScale.factor === 1 ? '' : `the rates of all links times ${traceScale.factor}`;

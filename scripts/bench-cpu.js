@@ -10,14 +10,15 @@ import { commandLine } from './command-line.js';
 const { values: flags, refuse } = commandLine(
   `usage: npm run build:plugin && npm run bench:cpu -- [--live] [--seconds 30] [--throttle 1,6,20]
 
-Plays a stream with dash.js in Chromium, without the plugin and with it, with the CPU slowed down by each factor, and
-samples the main thread. On demand: 4 s segments, a buffer of up to 18 s, and a link with a dip every 15 s. --live: 2 s
-segments in chunks of 0.25 s, played 1 s behind the capture. Times are per 30 s of playback:
+Plays a stream with dash.js in Chromium: without the plugin, with it, and with it and a listener on \`decision\`. The CPU is
+slowed down by each factor and the main thread is sampled. On demand: 2 s segments, a buffer of up to 18 s, and a link with
+a dip every 15 s. --live: 2 s segments in chunks of 0.25 s, played 1 s behind the capture. The first 6 s are the start, the
+rest is the steady state. Script times are per 30 s of playback, those of the start are sums:
 
   dash.js      script time in dash.js's file
   plugin       script time in the plugin's file; with dash.js: dash.js's for the plugin's calls in addition
   ratio        plugin / dash.js of the same run
-  tick         duration of one call of the plugin's timer, in ms
+  tick         duration of one call of the plugin's timer in the steady state, in ms
   heap         JavaScript heap in MB after garbage collection, at the end
 
 --dist <folder>: other builds of the plugin.`,
@@ -32,11 +33,13 @@ segments in chunks of 0.25 s, played 1 s behind the capture. Times are per 30 s 
 );
 const seconds = Number(flags.seconds);
 const factors = flags.throttle.split(',').map(Number);
-if (!(seconds > 0)) refuse(`--seconds: expected a number > 0, got ${flags.seconds}`);
+if (!(seconds > 6)) refuse(`--seconds: expected a number > 6, got ${flags.seconds}`);
 if (!factors.every((factor) => factor >= 1)) refuse(`--throttle: expected numbers >= 1, got ${flags.throttle}`);
 
 /** Between two samples of the main thread. */
 const SAMPLE_MICROS = 200;
+const START_SECONDS = 6;
+const VARIANTS = ['no plugin', 'plugin', 'listener'];
 const PLUGIN = 'leo-abr.js';
 const DASH = 'dash.all.min.js';
 /** The wrapper of the body's reader (src/dash/live-support.ts): its time is the browser's in `read`, which dash.js calls. */
@@ -66,15 +69,14 @@ const { executablePath, args, env } = await findBrowser();
 const browser = await chromium.launch({ executablePath, args, env });
 try {
   for (const factor of factors) {
-    await measure(factor, false);
-    await measure(factor, true);
+    for (const variant of VARIANTS) await measure(factor, variant);
   }
 } finally {
   await browser.close();
   await origin.close();
 }
 
-async function measure(factor, hasPlugin) {
+async function measure(factor, variant) {
   const page = await browser.newPage();
   await page.addInitScript(timeTicks);
   await page.goto(origin.url);
@@ -83,10 +85,15 @@ async function measure(factor, hasPlugin) {
   await cdp.send('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: factor });
   const session = origin.createSession(streamOf(seconds + 60));
-  await cdp.send('Profiler.start');
-  await page.evaluate(play, { manifest: origin.manifestUrl(session), hasPlugin });
-  await page.waitForTimeout(1000 * seconds);
-  const { profile } = await cdp.send('Profiler.stop');
+  const profileOf = async (phaseSeconds) => {
+    await cdp.send('Profiler.start');
+    await page.waitForTimeout(1000 * phaseSeconds);
+    return scriptMicros((await cdp.send('Profiler.stop')).profile, factor);
+  };
+  await page.evaluate(play, { manifest: origin.manifestUrl(session), variant });
+  const start = await profileOf(START_SECONDS);
+  await page.evaluate(() => window.seen());
+  const steady = await profileOf(seconds - START_SECONDS);
   const { tickMillis, played, faults } = await page.evaluate(() => window.seen());
   await cdp.send('HeapProfiler.collectGarbage');
   const { usedSize } = await cdp.send('Runtime.getHeapUsage');
@@ -94,15 +101,18 @@ async function measure(factor, hasPlugin) {
   origin.removeSession(session.id);
   if (!(played > 0.5 * seconds)) console.log(`only ${played.toFixed(1)} s were played`);
   for (const fault of faults) console.log(`fault: ${fault}`);
-  const millis = (micros) => ((micros / 1000) * (30 / seconds)).toFixed(0);
-  const { dash, plugin, forPlugin } = scriptMicros(profile, factor);
   const sorted = tickMillis.sort((a, b) => a - b);
   const at = (level) => (sorted[Math.floor(level * sorted.length)] ?? Number.NaN).toFixed(1);
-  const ofPlugin =
-    `plugin ${millis(plugin)} ms, with dash.js ${millis(plugin + forPlugin)} ms, ` +
-    `ratio ${(plugin / dash).toFixed(2)}, ${sorted.length} ticks: p50 ${at(0.5)} p99 ${at(0.99)} ms, `;
+  const times = ({ dash, plugin, forPlugin }, scale) => {
+    const millis = (micros) => ((micros / 1000) * scale).toFixed(0);
+    const ratio = (plugin / dash).toFixed(2);
+    const ofPlugin = `, plugin ${millis(plugin)} ms, with dash.js ${millis(plugin + forPlugin)} ms, ratio ${ratio}`;
+    return `dash.js ${millis(dash)} ms${variant === 'no plugin' ? '' : ofPlugin}`;
+  };
+  const ticks = sorted.length > 0 ? `${sorted.length} ticks: p50 ${at(0.5)} p99 ${at(0.99)} ms, ` : '';
   const heap = `heap ${(usedSize / 1e6).toFixed(1)} MB`;
-  console.log(`CPU / ${factor}: dash.js ${millis(dash)} ms, ${hasPlugin ? ofPlugin : 'no plugin, '}${heap}`);
+  const scale = 30 / (seconds - START_SECONDS);
+  console.log(`CPU / ${factor}, ${variant}: ${times(steady, scale)}, ${ticks}${heap}; start: ${times(start, 1)}`);
 }
 
 /** Time by the file of the innermost script; `forPlugin`: of dash.js, called by the plugin. */
@@ -136,7 +146,7 @@ function streamOf(mediaSeconds) {
   const epochs = Math.ceil(mediaSeconds / 15) + 2;
   const ends = Array.from({ length: epochs }, (_, i) => [15 * i + 11, 15 * i + 12]).flat();
   const live = SCENARIOS['live-hd-1'];
-  const segmentSeconds = flags.live ? live.segmentSeconds : 4;
+  const segmentSeconds = 2;
   return {
     trace: {
       name: 'a dip every 15 s',
@@ -147,6 +157,7 @@ function streamOf(mediaSeconds) {
     },
     scenario: {
       ...(flags.live ? live : SCENARIOS['hd-16']),
+      segmentSeconds,
       ladderBps: [300e3, 1e6, 2.5e6, 5e6],
       segmentCount: Math.ceil(mediaSeconds / segmentSeconds),
       traceScale: { factor: 1 },
@@ -154,7 +165,7 @@ function streamOf(mediaSeconds) {
   };
 }
 
-/** In the page: times the plugin's timers. */
+/** In the page: times the plugin's timers; `seen` gives the times since its last call. */
 function timeTicks() {
   const tickMillis = [];
   const original = window.setInterval;
@@ -169,13 +180,14 @@ function timeTicks() {
   };
   window.seen = () => {
     const faults = window.handle?.state.faults.map(({ message }) => message) ?? [];
-    return { tickMillis, faults, played: document.querySelector('video').currentTime };
+    return { tickMillis: tickMillis.splice(0), faults, played: document.querySelector('video').currentTime };
   };
 }
 
 /** In the page. */
-function play({ manifest, hasPlugin }) {
+function play({ manifest, variant }) {
   const player = window.dashjs.MediaPlayer().create();
-  if (hasPlugin) window.handle = window.attachLeoAbr(player);
+  if (variant !== 'no plugin') window.handle = window.attachLeoAbr(player);
+  if (variant === 'listener') window.handle.on('decision', (decision) => (window.last = decision));
   player.initialize(document.querySelector('video'), manifest, true);
 }

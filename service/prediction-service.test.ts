@@ -79,6 +79,24 @@ test('keeps usage and expected capacity of the last minute, also over a leap of 
   }
 });
 
+test('counts outages and obstruction per minute of the last hour', () => {
+  const clock = new ManualClock();
+  const service = new PredictionService({ clock, version: '0' });
+  for (let second = 0; second < 4000; second++) {
+    clock.advance(1);
+    const atMs = clock.utcMs();
+    if (second % 100 < 90)
+      service.observeTelemetry({ atMs, dropRate: second % 100 < 2 ? 1 : 0, obstructed: second % 100 === 1 });
+  }
+  const { lastHour } = service.history();
+  const sum = (what: keyof (typeof lastHour)[number]) => lastHour.reduce((total, minute) => total + minute[what], 0);
+  expect(lastHour.length).toBe(60);
+  expect(lastHour[1]!.startMs - lastHour[0]!.startMs).toBe(60_000);
+  // The newest minute is not over yet.
+  for (const what of ['outageSeconds', 'obstructedSeconds'] as const) expect([35, 36]).toContain(sum(what));
+  expect(sum('observedSeconds')).toBeGreaterThan(0.9 * 3500);
+});
+
 test('forecasts the link within a second, with few digits', () => {
   const { service } = served(90);
   const forecast = service.forecast().forecast!;

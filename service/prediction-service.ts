@@ -15,6 +15,7 @@ import type {
   WireObservation,
 } from './api/wire.ts';
 import { type Clock, SessionClock } from './clock.ts';
+import { LastHour } from './dish/last-hour.ts';
 import { LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type ObservationVerdict, type Reported, SharedLink } from './link/shared-link.ts';
@@ -74,6 +75,7 @@ export class PredictionService {
   /** Usage of the last minute, oldest first. */
   #usage: Rate[] = [];
   #expected: Rate[] = [];
+  readonly #lastHour = new LastHour();
   readonly #listeners: ServiceListener[] = [];
   #parts: ServiceParts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
@@ -161,6 +163,7 @@ export class PredictionService {
     this.#followClock();
     for (const listener of this.#listeners) listener.telemetry?.(second);
     const atSeconds = this.session.secondsAt(second.atMs);
+    this.#lastHour.observe(atSeconds, second);
     const { downlinkUsageBps: bps } = second;
     if (bps !== undefined) {
       this.#usage = lastMinute([...this.#usage, { atSeconds, bps }], atSeconds);
@@ -199,7 +202,10 @@ export class PredictionService {
         return { atMs: Math.round(this.session.utcMsAt(atSeconds)), bps: Math.round(bps) };
       });
     const [downlinkUsage, expectedCapacity] = [inUtc(this.#usage), inUtc(this.#expected)];
-    return { serverUtcMs: this.clock.utcMs(), downlinkUsage, expectedCapacity };
+    const lastHour = this.#lastHour.minutes(this.session.nowSeconds()).map(({ startSeconds, ...minute }) => {
+      return { startMs: Math.round(this.session.utcMsAt(startSeconds)), ...minute };
+    });
+    return { serverUtcMs: this.clock.utcMs(), downlinkUsage, expectedCapacity, lastHour };
   }
 
   state(): StateReply {

@@ -49,7 +49,7 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
 }
 
 export interface RunningService {
-  /** Without a trailing slash. */
+  /** The service's URL, without a trailing slash. */
   url: string;
   port: number;
   service: PredictionService;

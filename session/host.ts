@@ -8,7 +8,7 @@ export interface Host {
   nowMs(): number;
   /** The device's UTC. */
   utcMs(): number;
-  /** Calls `action` again and again; returns a function that ends this. */
+  /** Calls `action` in this period; returns a function that ends the calls. */
   every(periodMs: number, action: () => void): () => void;
   /** Calls `action` once the present event has been handled. */
   soon(action: () => void): void;
@@ -16,7 +16,7 @@ export interface Host {
   savesData(): boolean;
   /** Nobody sees the page, so its timers are slow. */
   isHidden(): boolean;
-  /** Keeps text from one session to the next. Undefined where there is none; may throw where it is blocked. */
+  /** Keeps text from one session to the next; undefined without storage. It may throw if storage is blocked. */
   storage(): Pick<Storage, 'getItem' | 'setItem'> | undefined;
   fetch(url: string | URL): Promise<Response>;
   /** Absolute form of an URL that the player names. */

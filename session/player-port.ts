@@ -96,7 +96,7 @@ export interface SegmentRequest {
 
 /** A request of the player for audio or video. */
 export interface RequestReport {
-  /** Not an init segment. */
+  /** Whether it is a media segment and not an init segment. */
   isMedia: boolean;
   /** The video segment; undefined for audio and init segments. */
   segment?: SegmentRequest | undefined;

@@ -8,10 +8,9 @@ import { validForecast } from '../valid-forecast.ts';
 type Instead = (state: PlayerState, forecast: ValidForecast | undefined) => ValidForecast | undefined;
 
 export function withForecast(controller: Controller, instead: Instead): Controller {
-  const { name, settleSeconds, reconsider, pace, keepsForSeconds } = controller;
+  const { name, reconsider, pace, keepsForSeconds } = controller;
   return {
     name,
-    ...(settleSeconds !== undefined && { settleSeconds }),
     decide: (state, forecast) => controller.decide(state, instead(state, forecast)),
     ...(reconsider && {
       reconsider: (state, inFlight, forecast) => reconsider.call(controller, state, inFlight, instead(state, forecast)),

@@ -1,4 +1,4 @@
-/** The segments after the one to decide on, as a problem for the value function. */
+/** The segments after the segment to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
 import { type ChangePrices, QOE_UNIT_SECONDS, type StallPrices } from '../qoe/qoe.ts';

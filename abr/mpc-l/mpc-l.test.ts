@@ -278,6 +278,21 @@ test('without abandonment, more buffer never lowers a score, and larger sizes ne
   });
 });
 
+test('a higher price of stalls or of switches never raises a score', () => {
+  const lower = { mu: 0, lambda: 0, stall: 0, rise: 0 };
+  forAll([anyCase(), fc.constantFrom(...(Object.keys(lower) as (keyof typeof lower)[]))], SEED, (one, price) => {
+    const { weights, ladderBps } = one.state;
+    const more = 0.5 * weights.quality(ladderBps[ladderBps.length - 1]!);
+    const dearer = { ...weights, [price]: (weights[price] ?? 0) + more };
+    const before = evaluationsOf(one.state, one.forecast);
+    evaluationsOf({ ...one.state, weights: dearer }, one.forecast).forEach(({ score }, r) => {
+      lower[price] += score < before[r]!.score - 1e-9 ? 1 : 0;
+      expect(score).toBeLessThanOrEqual(before[r]!.score + 1e-9 * (1 + Math.abs(score)));
+    });
+  });
+  for (const count of Object.values(lower)) expect(count).toBeGreaterThan(20);
+});
+
 describe('reconsider', () => {
   const controller = createMpcL({ tuning: { patienceSegments: 1.5 } });
 
@@ -318,16 +333,31 @@ describe('reconsider', () => {
     });
   });
 
-  test('is asked again after a fifth of what is buffered, a second at the latest', () => {
+  test('is asked again after a fifth of what is buffered, or when it may be abandoned, three seconds at the latest', () => {
     forAll([anyLateCase()], { ...SEED, numRuns: 100 }, ({ state, inFlight }) => {
       const seconds = (change: Partial<PlayerState>) =>
         controller.keepsForSeconds!({ ...state, nowSeconds: inFlight.requestedAtSeconds + 1, ...change }, inFlight);
       const isLowest = inFlight.bitrateBps === state.ladderBps[0];
-      expect(seconds({ bufferLevelSeconds: 0.9, playbackRate: 2 })).toBeCloseTo(isLowest ? 1 : 0.09, 9);
-      expect(seconds({ bufferLevelSeconds: 5.5 })).toBe(1);
+      expect(seconds({ bufferLevelSeconds: 0.9, playbackRate: 2 })).toBeCloseTo(isLowest ? 3 : 0.09, 9);
+      expect(seconds({ bufferLevelSeconds: 30 })).toBe(3);
       const waiting = { bufferLevelSeconds: 4, segmentSeconds: 2, started: false };
-      expect(seconds(waiting)).toBeCloseTo(isLowest ? 1 : 0.8, 9);
+      expect(seconds(waiting)).toBeCloseTo(isLowest ? 3 : 0.8, 9);
     });
+  });
+
+  test('is not asked for as long after a decision as it would keep the download', () => {
+    let hits = 0;
+    forAll([anyLateCase(), between(0, 0.999)], { ...SEED, numRuns: 300 }, ({ state, inFlight, forecast }, share) => {
+      const { representation, keepsForSeconds } = controller.decide(state, forecast);
+      const elapsedSeconds = keepsForSeconds! * share;
+      const bufferLevelSeconds = Math.max(0, state.bufferLevelSeconds - elapsedSeconds * state.playbackRate);
+      const later = { ...state, bufferLevelSeconds, nowSeconds: state.nowSeconds + elapsedSeconds };
+      const bitrateBps = state.ladderBps[representation]!;
+      const request = { ...inFlight, bitrateBps, requestedAtSeconds: state.nowSeconds };
+      expect(controller.reconsider!(later, request, forecast)).toBe('keep');
+      if (representation > 0 && keepsForSeconds! > 0.3) hits++;
+    });
+    expect(hits).toBeGreaterThan(0);
   });
 
   test('never chooses another representation of the same bitrate', () => {
@@ -400,7 +430,12 @@ test.each(UNUSABLE)('an unusable forecast, %s: decided as by mpc-d', (name, chan
     const forecast = changed && validForecast(changed({ ...one.forecast, issuedAtMs: 99e3 }));
     const expected = mpcD.decide(one.state);
     const decision = controller.decide(one.state, forecast);
-    expect(decision).toEqual({ ...expected, reason: `no usable forecast, so mpc-d: ${expected.reason}` });
+    const { keepsForSeconds } = decision;
+    expect(decision).toEqual({
+      ...expected,
+      keepsForSeconds,
+      reason: `no usable forecast, so mpc-d: ${expected.reason}`,
+    });
     const answer = reconsider(controller, { ...one, forecast });
     if (answer === 'keep') return;
     // An implausible forecast may have chosen the download.

@@ -35,6 +35,8 @@ const KEPT_SHARE = 0.2;
 /** On demand, a request is sent again at the lowest bitrate after this time without an answer: a dead link makes that no worse. */
 const HUNG_SECONDS = 8;
 const LIVE_KEPT_SECONDS = 1;
+/** At most: the viewer may play faster meanwhile. */
+const LONGEST_KEPT_SECONDS = 3;
 
 /** What plans live streams at their edge. */
 export interface LivePart {
@@ -56,7 +58,6 @@ export function createMpcL(options: MpcLOptions = {}): Controller {
 
 export class MpcL implements Controller {
   readonly name: string;
-  readonly settleSeconds = SETTLE_SECONDS;
   readonly pace?: NonNullable<Controller['pace']>;
   private readonly _options: ResolvedMpcLOptions;
   private readonly _futures: Futures;
@@ -86,7 +87,8 @@ export class MpcL implements Controller {
     const usable = usableForecast(forecast);
     if (usable === undefined || !isPlausible(usable, state)) {
       const decision = this._fallback.decide(state);
-      return { ...decision, controller: this.name, reason: `no usable forecast, so mpc-d: ${decision.reason}` };
+      const reason = `no usable forecast, so mpc-d: ${decision.reason}`;
+      return { ...decision, controller: this.name, reason, ...this._keptPart(state, decision.representation) };
     }
     // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
@@ -97,6 +99,7 @@ export class MpcL implements Controller {
       controller: this.name,
       reason: `${usable.source}: ${handover}${reasonOf(state, evaluations, best, ceilingBps)}`,
       ...this._forecastPart(state, usable),
+      ...this._keptPart(state, best),
       candidates,
     };
   }
@@ -139,6 +142,7 @@ export class MpcL implements Controller {
       controller: this.name,
       reason: `${usable.source}: abandoned for ${megabits(state, lower)}: ${comparison(best, 'going on', kept)}`,
       ...this._forecastPart(state, usable),
+      keepsForSeconds: SETTLE_SECONDS,
     };
   }
 
@@ -148,19 +152,25 @@ export class MpcL implements Controller {
    */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
     const keptSeconds = state.live ? LIVE_KEPT_SECONDS : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
-    return Math.min(1, Math.max(keptSeconds, this._mustKeepSeconds(state, inFlight)));
+    return Math.max(Math.min(1, keptSeconds), this._mustKeepSeconds(state, inFlight));
+  }
+
+  private _keptPart(state: PlayerState, representation: number): Pick<Decision, 'keepsForSeconds'> {
+    const bitrateBps = state.ladderBps[representation]!;
+    const request = { bitrateBps, requestedAtSeconds: state.nowSeconds, receivedBits: 0, sizeBits: 0, abandonments: 0 };
+    return { keepsForSeconds: this._mustKeepSeconds(state, request) };
   }
 
   /** For how many seconds it may not be abandoned, whatever the link does. */
-  private _mustKeepSeconds(state: PlayerState, inFlight: InFlight): number {
+  private _mustKeepSeconds(state: PlayerState, inFlight: Omit<InFlight, 'segmentIndex'>): number {
     const { abandon, maxWastedShare, tuning } = this._options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= MAX_ABANDONMENTS || exceedsWaste(inFlight, maxWastedShare);
-    if (!abandon || isLowest || isSpent) return 1;
+    if (!abandon || isLowest || isSpent) return LONGEST_KEPT_SECONDS;
     const spareSeconds = state.bufferLevelSeconds - tuning.patienceSegments * state.segmentSeconds;
     return Math.max(
       SETTLE_SECONDS - (state.nowSeconds - inFlight.requestedAtSeconds),
-      state.started ? spareSeconds / state.playbackRate : 0,
+      state.started ? Math.min(LONGEST_KEPT_SECONDS, spareSeconds / state.playbackRate) : 0,
     );
   }
 
@@ -213,7 +223,7 @@ function megabits({ ladderBps }: PlayerState, representation: number): string {
   return `${ladderBps[representation]! / 1e6} Mbit/s`;
 }
 
-/** The lowest bitrate that was abandoned for this segment or the one before it; `Infinity` if none was. */
+/** The lowest bitrate that was abandoned for this segment or the segment before it; `Infinity` without abandonment. */
 function abandonedBitrateBps(state: PlayerState): number {
   let lowestBps = Number.POSITIVE_INFINITY;
   for (let i = state.downloads.length - 1; i >= 0; i--) {
@@ -225,7 +235,7 @@ function abandonedBitrateBps(state: PlayerState): number {
   return lowestBps;
 }
 
-function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
+function exceedsWaste(inFlight: Omit<InFlight, 'segmentIndex'>, maxWastedShare: number): boolean {
   if (maxWastedShare >= 1) return false;
   const { sessionWastedBits = 0, sessionRequestedBits = inFlight.sizeBits } = inFlight;
   return sessionWastedBits + inFlight.receivedBits > maxWastedShare * sessionRequestedBits;

@@ -1,4 +1,4 @@
-/** Options of MPC-L and their defaults. The plugin checks those that a page gives (session/page/options.ts). */
+/** Options of MPC-L and their defaults. The plugin checks a page's options (session/page/options.ts). */
 
 import { DEFAULT_WATCH_SECONDS } from '../state/watch-time.ts';
 
@@ -9,11 +9,11 @@ export interface MpcLOptions {
    */
   horizon?: number;
   /**
-   * 0 maximises mean QoE; 1 counts stalls five times and the worst fifth of the futures 30 % more than its share. The
-   * default was chosen on the trade-off curve in docs/findings.md.
+   * 0 maximises mean QoE; 1 counts stalls five times and the worst fifth of the futures 30 % more than its share.
+   * docs/findings.md says what other values cost.
    */
   risk?: number;
-  /** Half of the viewers leave before, in seconds; `Infinity`: nobody leaves. */
+  /** Median watch time of the viewers in seconds; `Infinity`: nobody leaves. */
   watchSeconds?: number;
   /** Whether a running download may be abandoned. */
   abandon?: boolean;

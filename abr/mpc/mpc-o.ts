@@ -17,9 +17,9 @@ import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 export interface MpcOOptions {
   /** Name of the controller in its decisions. Default `mpc-o`. */
   name?: string;
-  /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
+  /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), or all that are left if they are few. */
   horizon?: number;
-  /** As MPC-L's: half of the viewers leave before. Default 30; `Infinity`: nobody leaves. */
+  /** Median watch time of the viewers in seconds, as for MPC-L. Default 30; `Infinity`: nobody leaves. */
   watchSeconds?: number;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;

@@ -55,7 +55,7 @@ export interface SeenSession {
   startupSeconds: number;
   stallSeconds: number;
   stallCount: number;
-  /** Planned segments; those that never arrived count as media of quality 0. Default: the number of qualities. */
+  /** Planned segments; segments that never arrived count as media of quality 0. Default: the number of qualities. */
   segmentCount?: number;
 }
 

@@ -82,7 +82,7 @@ export interface PlayedSession {
   startupSeconds: number;
   stallSeconds: number;
   /**
-   * Planned segments. Those that never arrived because the session was cut off count as media of quality 0.
+   * Planned segments. If the session was cut off, the missing segments count as media of quality 0.
    * Default: the number of bitrates.
    */
   segmentCount?: number;

@@ -116,7 +116,7 @@ const leastQoe = ({ watchedSeconds: watched, ...of }: SessionReport, best: numbe
   (-4 * best * (1 + of.startupSeconds + of.stallSeconds + of.stallCount + of.switches)) /
   Math.min(watched / 100, seconds);
 
-/** The report in a line of JSON. Throws an `InputError` for another text. */
+/** The report in a line of JSON. Throws an `InputError` for an invalid line. */
 export function parseSessionReport(line: string, path = 'report'): SessionReport {
   check(line.length <= MAX_REPORT_BYTES, path, `at most ${MAX_REPORT_BYTES} bytes`, line.length);
   return validSessionReport(parsedJson(line, path), path);

@@ -57,7 +57,7 @@ function vpOf({ segmentIndex, segmentsRemaining, segmentSeconds, bufferCapSecond
   return roomSeconds / (bolaUtility(ladderBps, ladderBps.length - 1) + GP);
 }
 
-/** ln(R_r / R_0). */
+/** BOLA's utility of each representation: ln(R_r / R_0). */
 export function bolaUtility(ladderBps: readonly number[], representation: number): number {
   return Math.log(ladderBps[representation]! / ladderBps[0]!);
 }

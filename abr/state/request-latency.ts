@@ -2,7 +2,7 @@
 
 import { type PlayerState, RECENT_DOWNLOADS } from '../controller.ts';
 
-/** Request latency before the first measurement; from then on it is the median of the last ones. */
+/** Request latency before the first measurement; later it is the median of the last latencies. */
 const DEFAULT_LATENCY_SECONDS = 0.05;
 /** Measurements in that median: as many as in RobustMPC's mean. */
 const LATENCIES = 5;

@@ -66,7 +66,7 @@ function sessionRows(results: Results): ResultRow[] {
       .map((row) => ({ ...row, dataset: `${row.dataset}, ${links} links` })),
   );
   const columns = [summaryFigures({ ladderBps: scenario.ladderBps }), summaryFigures(scenario)];
-  return [summary, parts, ...byLink].flatMap((rows) =>
+  const figures = [summary, parts, ...byLink].flatMap((rows) =>
     shownRows(rows).map((row) => ({
       ...{ scenario: scenario.name, recordings: row.dataset, algorithm: row.algorithm },
       ...cells(
@@ -76,6 +76,18 @@ function sessionRows(results: Results): ResultRow[] {
       ...(row.vsBaseline === null && scenario.live === undefined && bestRivals(row, rows)),
     })),
   );
+  return [...figures, ...choiceRows(results)];
+}
+
+/** How often each algorithm chose each bitrate. */
+function choiceRows({ sessions, scenario }: Results): ResultRow[] {
+  return [...groupBy(sessions, ({ algorithm }) => algorithm)].flatMap(([algorithm, played]) => {
+    const chosen = played.flatMap(({ segments }) => segments.map(({ bitrateBps }) => bitrateBps));
+    return scenario.ladderBps.map((bps) => ({
+      ...{ scenario: scenario.name, algorithm, 'chosen, Mbit/s': bps / 1e6 },
+      'segments, %': (100 * chosen.filter((one) => one === bps).length) / chosen.length,
+    }));
+  });
 }
 
 /** The best by perceived QoE. Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle. */

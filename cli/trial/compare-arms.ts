@@ -93,7 +93,9 @@ function shareWarnings(arms: readonly ArmSums[]): string[] {
     const wanted = plannedShare / planned;
     if (low <= wanted && wanted <= high) return [];
     const [is, instead] = [contrast.value, wanted].map((share) => `${fixed(100 * share, 1)} %`);
-    return [`\`${arm}\` has ${is} of the sessions instead of ${instead}, which is not chance: reports are lost.`];
+    return [
+      `\`${arm}\` has ${is} of the sessions instead of ${instead}, which is not chance: reports are lost, so do not trust the figures.`,
+    ];
   });
 }
 
@@ -113,8 +115,9 @@ export function trialDocument(sums: TrialSums, controlName?: string): ReportDocu
     { ...section(`kinds-${i}`, 'By kind of session', kindTable(one)), level: 3 },
     { ...section(`needed-${i}`, 'Sessions needed', powerTable(one)), level: 3 },
   ]);
-  const outcome: Block[] = arms.map((one) => ({ kind: 'text', text: sentence(one, control.arm) }));
-  if (warnings.length > 0) outcome.push({ kind: 'list', items: warnings });
+  // Lost reports come first: they make the figures doubtful.
+  const outcome: Block[] = warnings.length > 0 ? [{ kind: 'list', items: warnings }] : [];
+  outcome.push(...arms.map((one): Block => ({ kind: 'text', text: sentences(one, control.arm) })));
   return {
     title: `Trial ${sums.trial}`,
     opening: section('outcome', 'Outcome', ...outcome),
@@ -125,18 +128,18 @@ export function trialDocument(sums: TrialSums, controlName?: string): ReportDocu
   };
 }
 
-/** Names every figure whose interval excludes 0. */
-function sentence({ arm, comparisons, decisive }: ArmComparison, control: string): string {
+/** First what is certain at any look, then every figure whose interval for one look excludes 0. */
+function sentences({ arm, comparisons, decisive }: ArmComparison, control: string): string {
   const sure = comparisons.filter(({ always }) => excludesZero(always));
   const once = comparisons.filter((one) => !sure.includes(one) && excludesZero(one.difference));
   const isUnclear = (one: Comparison) => decisive.includes(one.metric) && !sure.includes(one) && !once.includes(one);
-  const unclear = comparisons.filter(isUnclear);
-  const parts = [
-    sure.length > 0 && `${listed(sure.map(change))}, whenever one looks`,
-    once.length > 0 && `${listed(once.map(change))}, if this is the only look`,
-    unclear.length > 0 && `no difference was found in ${unclear.map(({ metric }) => nounOf(metric)).join(', ')}`,
-  ];
-  return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.filter(Boolean).join('; ')}.`;
+  const unclear = comparisons.filter(isUnclear).map(({ metric }) => nounOf(metric));
+  return [
+    `With \`${arm.arm}\` instead of \`${control}\`, ` +
+      (sure.length > 0 ? `it is certain that ${listed(sure.map(change))}.` : 'nothing is certain yet.'),
+    ...(once.length > 0 ? [`If you look only this once: ${listed(once.map(change))}.`] : []),
+    ...(unclear.length > 0 ? [`No difference was found in ${listed(unclear)}.`] : []),
+  ].join(' ');
 }
 
 const listed = (texts: readonly string[]) =>

@@ -303,39 +303,29 @@ test('its types need no configuration, and Node can import it', () => {
   const app = join(folder, 'app');
   fs.writeFileSync(
     join(app, 'typed.ts'),
-    `import { MediaPlayer } from 'dashjs';
-     import { attachLeoAbr, CONTROLLER_NAMES, type Controller, type Forecaster, type LeoAbrHandle } from 'leo-abr';
-     import type { LeoAbrOptions } from 'leo-abr';
+    `import 'leo-abr/global';
+     import { MediaPlayer } from 'dashjs';
+     import { attachLeoAbr, CONTROLLER_NAMES, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';
+     import { createOnnxForecaster, type ModelCard } from 'leo-abr/onnx';
      import { httpTimeSource } from 'leo-abr/service';
-     import { createOnnxForecaster, type ModelCard, type OnnxForecaster } from 'leo-abr/onnx';
+     import { createLeoAbrFactory, type ShakaPlayer } from 'leo-abr/shaka';
      const controller: Controller = {
        name: 'lowest',
        decide: (state) => ({ representation: 0, controller: 'lowest', reason: String(state.bufferLevelSeconds) }),
      };
-     const options: LeoAbrOptions = { controller, horizon: 4 };
-     const handle = attachLeoAbr(MediaPlayer().create(), options);
+     const none: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
+     const onnx = createOnnxForecaster({ modelUrl: 'm', runtimeUrl: 'r', wasmUrl: new URL('w', location.href) });
+     const options: LeoAbrOptions = { controller, forecasters: [none, onnx], timeSource: httpTimeSource('/time') };
+     const handle = attachLeoAbr(MediaPlayer().create(), { ...options, live: { targetLatencySeconds: 'auto' } });
      const stop: () => void = handle.on('decision', ({ decision, state }) => [decision.reason, state.ladderBps.length]);
-     stop();
      // @ts-expect-error no such controller
-     attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-d:cap' });
+     LeoAbr.attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-d:cap' });
      // @ts-expect-error not for pages
      attachLeoAbr(MediaPlayer().create(), { weights: undefined });
-     const forecaster: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
-     const timeSource = httpTimeSource('/time');
-     const own: LeoAbrOptions = { risk: 0.5, maxWastedShare: 0.1, prior: false, forecasters: [forecaster], timeSource };
-     attachLeoAbr(MediaPlayer().create(), own);
-     const wasmUrl = new URL('w', location.href);
-     const onnx: OnnxForecaster = createOnnxForecaster({ modelUrl: 'm', runtimeUrl: 'r', wasmUrl });
-     attachLeoAbr(MediaPlayer().create(), { forecasters: [onnx] });
-     export const card: ModelCard | undefined = onnx.card;
-     const live: LeoAbrOptions = { ...own, live: { minPlaybackRate: 0.9, targetLatencySeconds: 'auto' } };
-     export const liveHandle: LeoAbrHandle = attachLeoAbr(MediaPlayer().create(), live);
+     export const factory = (player: ShakaPlayer) => createLeoAbrFactory(player, options);
      export const names: readonly string[] = CONTROLLER_NAMES;
-     import 'leo-abr/global';
-     LeoAbr.attachLeoAbr(MediaPlayer().create(), own);
+     export const card: ModelCard | undefined = onnx.card;
      export type Worker = typeof import('leo-abr/onnx-worker');
-     import { createLeoAbrFactory, type ShakaPlayer } from 'leo-abr/shaka';
-     export const factory = (player: ShakaPlayer) => createLeoAbrFactory(player, live);
     `,
   );
   const flags = '--noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2022,dom'.split(' ');

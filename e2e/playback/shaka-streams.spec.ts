@@ -1,7 +1,7 @@
 /** The plugin with Shaka Player, of both versions: kinds of streams, and what the page does with them. */
 
 import type shaka5 from 'shaka-player';
-import { CORE_MODERN, CORE_WITH_CATCH_UP, expect, liveStream, test } from './playback-test.ts';
+import { CORE, CORE_MODERN, CORE_WITH_CATCH_UP, expect, isOlder, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -11,8 +11,40 @@ type Preload = shaka5.media.PreloadManager & string;
 for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
   test.describe(playerName, () => {
     test.use({ playerName });
+    // Other engines play with the newer version only.
+    const core = isOlder(playerName) ? {} : CORE;
     // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS.
-    const engines = playerName === 'Shaka 5' ? { tag: [...CORE_WITH_CATCH_UP.tag, ...CORE_MODERN.tag] } : {};
+    const engines = isOlder(playerName) ? {} : { tag: [...CORE_WITH_CATCH_UP.tag, ...CORE_MODERN.tag] };
+
+    test('decides as the buffer empties, after a seek, and for the next source', core, async ({ onStream }) => {
+      const seen = await onStream({ segmentCount: 16 }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
+        const { player, video, handle, decisions, requests } = lab;
+        await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
+        const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
+        const beforeSeek = decisions.length;
+        video.currentTime = 12.5;
+        await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
+        const afterSeek = decisions[beforeSeek]!.state;
+        await player.load(manifest);
+        await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
+        const sessions = decisions.map(({ session }) => session);
+        const first = decisions.find(({ session }) => session === 2)!.state;
+        handle.detach();
+        const [decided, requested] = [decisions.length, requests.length];
+        const isGoingOn = () => requests.length > requested + 3 && video.currentTime > 2;
+        await window.lab.until('playback without the plugin', isGoingOn, lab);
+        const decidedLater = decisions.length - decided;
+        await player.destroy();
+        return { levels, afterSeek, sessions, first, decidedLater, status: handle.state.status };
+      });
+      // The goal, and what plays between two looks of Shaka at its buffer.
+      for (const level of seen.levels) expect(level).toBeLessThan(3.6);
+      expect(seen.afterSeek).toMatchObject({ bufferLevelSeconds: 0, segmentIndex: 12 });
+      expect(new Set(seen.sessions)).toEqual(new Set([1, 2]));
+      expect(seen.first).toMatchObject({ segmentIndex: 0, nowSeconds: 0, downloads: [] });
+      expect(seen).toMatchObject({ decidedLater: 0, status: 'detached' });
+    });
 
     test('decides for HLS, then DASH, then HLS', engines, async ({ onStream }) => {
       const seen = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {

@@ -97,14 +97,11 @@ export const ROWS: readonly ZooRow[] = [
     kind: 'equal bitrates',
     stream: { videoBps: [125e3, 250e3, 1.5e6, 3e6], declaredBps: (bps) => (bps > 250e3 ? 3e6 : 250e3) },
   },
+  { kind: 'one bitrate for all', stream: { declaredBps: () => 3e6 } },
   {
     kind: 'no bitrates',
     stream: { declaredBps: () => undefined },
-    alone: {
-      'dash DASH': 'dash.js plays the best on any link',
-      'hls.js HLS': 'hls.js plays the first on any link',
-      'Shaka 5 HLS': 'Shaka refuses a playlist without BANDWIDTH',
-    },
+    alone: { 'Shaka 5 HLS': 'Shaka refuses a playlist without BANDWIDTH' },
   },
   {
     kind: 'a bitrate of zero',

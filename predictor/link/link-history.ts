@@ -40,7 +40,7 @@ const SLACK_SECONDS = 0.05;
 /** The features' number; features.ts has their names. */
 export const FEATURE_COUNT = 13;
 
-/** Spreads before there are two bins. */
+/** Spreads until two bins are known. */
 const FIRST_SPREAD_15 = 0.2;
 const FIRST_SPREAD_90 = 0.3;
 

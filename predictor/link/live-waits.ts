@@ -60,7 +60,7 @@ export class LiveWaits {
   private _waitedBeforeFirstByteSeconds = 0;
   /** Transfer of all parts, as far as it is known. */
   private _transferSeconds = 0;
-  /** Parts that followed the one before without a wait for the encoder. */
+  /** Parts that followed the part before without a wait for the encoder. */
   private _measured = { bits: 0, seconds: 0 };
 
   constructor(

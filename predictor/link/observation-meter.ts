@@ -197,10 +197,11 @@ export class ObservationMeter {
   }
 
   private _flush(): void {
-    const reported = [...this._requests.values()].map(
-      ({ reportedSeconds = Number.POSITIVE_INFINITY }) => reportedSeconds,
-    );
-    const settledBefore = Math.max(Math.min(...reported), this._nowSeconds - SETTLE_SECONDS);
+    let earliestSeconds = Number.POSITIVE_INFINITY;
+    for (const { reportedSeconds = earliestSeconds } of this._requests.values()) {
+      earliestSeconds = Math.min(earliestSeconds, reportedSeconds);
+    }
+    const settledBefore = Math.max(earliestSeconds, this._nowSeconds - SETTLE_SECONDS);
     while (this._queue.length > 0) {
       const piece = this._queue[0]!;
       if ((piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore) break;

@@ -10,7 +10,7 @@ export { InputError } from '../../abr/errors.ts';
 export type { Forecaster } from '../../abr/forecast.ts';
 
 export interface ModelForecasterOptions extends Pick<ModelSessionOptions, 'handover'> {
-  /** The JSON file, relative to the page: of its origin, or allowed by CORS. */
+  /** URL of the JSON file, relative to the page: of the page's origin, or allowed by CORS. */
   modelUrl: string | URL;
 }
 
@@ -23,8 +23,8 @@ export interface ModelForecaster extends Forecaster {
 const LONGEST_FILE = 1e6;
 
 /**
- * A forecaster for the plugin's option `forecasters`. Nothing waits for the file: until it is loaded there is no forecast
- * of it. A failure (a missing file, a policy, an invalid model) is one fault of the plugin, and the next forecaster is used.
+ * A forecaster for the plugin's option `forecasters`. Nothing waits for the file: until it is loaded, it gives no
+ * forecast. A failure (a missing file, a policy, an invalid model) is one fault of the plugin, and the next forecaster is used.
  * @throws {InputError} (field, expected, received) for invalid options.
  */
 export function createModelForecaster(options: ModelForecasterOptions): ModelForecaster {
@@ -40,7 +40,7 @@ export function createModelForecaster(options: ModelForecasterOptions): ModelFor
 class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
   override name = 'model';
   status: ModelForecaster['status'] = 'loading';
-  /** Not thrown yet. */
+  /** A fault that `latest` has not thrown yet. */
   private _fault: unknown;
 
   constructor(

@@ -4,7 +4,7 @@ import { check } from '../../abr/errors.ts';
 import { ServerClock } from './server-clock.ts';
 
 export interface UtcReading {
-  /** ms since 1970. */
+  /** UTC in ms since 1970. */
   utcMs: number;
   /** The true time is within this of `utcMs`. */
   uncertaintySeconds: number;

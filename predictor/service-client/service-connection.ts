@@ -14,7 +14,7 @@ export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | '
 export interface ConnectionOptions {
   /** The service's URL, without a trailing slash. */
   url: string;
-  /** Empty: none. */
+  /** Bearer token; empty: none. */
   token: string;
   /** Receives a `ForecastReply` that has not been validated. */
   onForecast(reply: unknown): void;

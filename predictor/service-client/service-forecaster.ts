@@ -21,7 +21,7 @@ import { WaitingObservations } from './waiting-observations.ts';
 export interface ServiceForecasterOptions {
   /** Bearer token, if the service requires one. */
   token?: string;
-  /** A forecast of this age is not used. Default 3. */
+  /** Age in seconds from which a forecast is not used. Default 3. */
   staleSeconds?: number;
 }
 
@@ -38,7 +38,7 @@ export interface ServiceForecasterState {
 
 export interface ServiceForecaster extends Forecaster {
   readonly state: ServiceForecasterState;
-  /** Connects anew at the next call of `latest`, without the pause that follows failures. */
+  /** Connects at the next call of `latest`, without the pause that follows failures. */
   reconnect(): void;
   /** Ends the connection; `start` opens it again. */
   close(): void;
@@ -236,7 +236,7 @@ class RemoteForecaster implements ServiceForecaster {
   }
 }
 
-/** Its normalized text. */
+/** The URL as normalized text. */
 function serviceUrl(url: unknown): string {
   try {
     const { href } = new URL(url as string);

@@ -8,9 +8,9 @@ import type { ResolvedScenario } from '../results.ts';
 export interface LinkStatistics {
   packets: number;
   bytes: number;
-  /** By the full queue. */
+  /** Packets dropped by the full queue. */
   dropped: number;
-  /** At random. */
+  /** Packets lost at random. */
   lost: number;
 }
 

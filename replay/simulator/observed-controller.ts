@@ -5,7 +5,6 @@ import type { SimulationOptions } from './simulation-options.ts';
 
 export class ObservedController implements Controller {
   readonly name: string;
-  readonly settleSeconds?: number;
   readonly reconsider?: NonNullable<Controller['reconsider']>;
   readonly keepsForSeconds?: NonNullable<Controller['keepsForSeconds']>;
   readonly pace?: NonNullable<Controller['pace']>;
@@ -19,8 +18,6 @@ export class ObservedController implements Controller {
     private readonly options: Pick<SimulationOptions, 'onDecision' | 'timings'>,
   ) {
     this.name = controller.name;
-    const { settleSeconds } = controller;
-    if (settleSeconds !== undefined) this.settleSeconds = settleSeconds;
     if (controller.keepsForSeconds) this.keepsForSeconds = controller.keepsForSeconds.bind(controller);
     if (controller.reconsider) {
       this.reconsider = (state, inFlight, forecast) => {

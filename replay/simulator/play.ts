@@ -1,4 +1,4 @@
-/** Plays sessions, a household's together on one link: always what happens first. */
+/** Plays sessions, a household's together on one link, in the order of events. */
 
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import { SharedLink } from '../link/shared-link.ts';

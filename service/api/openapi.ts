@@ -48,7 +48,7 @@ function operation(
 const asked = { querystring: wire.PROTOCOL_QUERY };
 const forecastReply = ['The forecast, or the reason why there is none', wire.FORECAST_REPLY] as const;
 const observationsReply = ['The accepted and rejected observations', wire.OBSERVATIONS_REPLY] as const;
-const ratesReply = ['Rates with their times', wire.HISTORY_REPLY] as const;
+const ratesReply = ['Rates and outages with their times', wire.HISTORY_REPLY] as const;
 const PLAIN_TEXT = { type: 'text/plain' };
 const stateSummary = 'State of service, dish, sky and link, with current problems';
 const events = {
@@ -66,7 +66,11 @@ const events = {
 export const OPERATIONS = {
   forecast: operation('getForecast', 'The newest forecast of the link', forecastReply, { ...asked, errors: [400] }),
   handovers: operation('getHandovers', 'Expected handovers', ['Handovers', wire.HANDOVERS_REPLY]),
-  history: operation('getHistory', 'Usage and expected capacity of the last minute', ratesReply),
+  history: operation(
+    'getHistory',
+    'Usage and expected capacity of the last minute, outages of the last hour',
+    ratesReply,
+  ),
   state: operation('getState', stateSummary, ['State', wire.STATE_REPLY]),
   observations: operation('postObservations', "A player's observations of the link", observationsReply, {
     ...asked,

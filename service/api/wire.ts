@@ -182,6 +182,15 @@ export const HISTORY_REPLY = replyComponent('HistoryReply', {
   serverUtcMs,
   downlinkUsage: rates('Usage per second of the dish, at its end; empty without a dish'),
   expectedCapacity: rates('Median capacity of the first step of each forecast, at its issue'),
+  lastHour: list(
+    reply({
+      startMs: utcMs('Start of the minute'),
+      observedSeconds: count('Seconds that the dish reported'),
+      outageSeconds: count('Seconds that lost 99 % of the pings or more, without the obstructed ones'),
+      obstructedSeconds: count('Seconds in which something blocked the view of the dish; unknown before the start'),
+    }),
+    'Observed minutes of the last hour, oldest first; empty without a dish',
+  ),
 });
 export type HistoryReply = Static<typeof HISTORY_REPLY>;
 

@@ -7,7 +7,7 @@ import type { OutageCause } from './device-api.ts';
 import type { StatusReading } from './read-answers.ts';
 
 /** Seconds that lose at least this share of pings are an outage, even if the dish reports none. */
-const OUTAGE_DROP_RATE = 0.99;
+export const OUTAGE_DROP_RATE = 0.99;
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 
 export class CurrentState {

@@ -1,10 +1,11 @@
-/** The chart of the link: what the service saw of the last minute, and its forecast. Pure. */
+/** The charts: the last minute with the forecast of the link, and the outages of the last hour. Pure. */
 
 /** @import { QuantileForecast } from '../../abr/forecast.ts' */
 
 const PAST_SECONDS = 60;
 const FUTURE_SECONDS = 15;
 const EPOCH_SECONDS = 15;
+const HOUR_SECONDS = 3600;
 /** Quantiles further out are not drawn: they would set the scale. */
 const OUTERMOST = 0.05;
 /** Space for the labels, in pixels. */
@@ -91,6 +92,36 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
       label: at === 0 ? 'now' : `${at < 0 ? '−' : '+'}${Math.abs(at)} s`,
     })),
   };
+}
+
+/**
+ * The last hour: per observed minute a ground, a bar of obstructed seconds, and one of other outages on top of it.
+ * @param {{ width: number, height: number,
+ *   minutes: readonly { startSeconds: number, outageSeconds: number, obstructedSeconds: number }[] }} given
+ */
+export function hourOf({ width, height, minutes }) {
+  const bottom = height - BOTTOM;
+  const most = Math.max(...minutes.map(({ outageSeconds, obstructedSeconds }) => outageSeconds + obstructedSeconds));
+  const topSeconds = most > 30 ? 60 : most > 10 ? 30 : 10;
+  /** @param {number} seconds */
+  const x = (seconds) => LEFT + (1 + Math.min(0, Math.max(-HOUR_SECONDS, seconds)) / HOUR_SECONDS) * (width - LEFT);
+  /** @param {number} seconds */
+  const tall = (seconds) => (seconds / topSeconds) * (bottom - TOP);
+  const bars = minutes.flatMap(({ startSeconds, outageSeconds, obstructedSeconds }) => {
+    const [from, to] = [x(startSeconds), x(startSeconds + 60)];
+    const [lower, upper] = [tall(obstructedSeconds), tall(outageSeconds)];
+    const parts = [
+      { style: 'observed', y: bottom, height: 3 },
+      { style: 'obstructed', y: bottom - lower, height: lower },
+      { style: 'outage', y: bottom - lower - upper, height: upper },
+    ];
+    return parts.map((part) => ({ ...part, x: from, width: Math.max(0, to - from - 1) }));
+  });
+  const rates = [0, topSeconds].map((seconds) => ({ y: bottom - tall(seconds), label: `${seconds} s` }));
+  const times = [-60, -40, -20, 0].map((minute) => {
+    return { x: x(60 * minute), label: minute === 0 ? 'now' : `−${-minute} min` };
+  });
+  return { bars: bars.filter((bar) => bar.height > 0), rates, times };
 }
 
 /** @param {number | undefined} handoverSeconds of one of them; undefined: unknown */

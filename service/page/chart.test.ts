@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chartOf } from './chart.js';
+import { chartOf, hourOf } from './chart.js';
 
 /** 10 px per second and 34 px for the labels. */
 const SIZE = { width: 784, height: 126 };
@@ -56,4 +56,22 @@ test('interrupts a line at a gap, and starts it at 60 s ago', () => {
 test('marks all handovers in view, 15 s apart', () => {
   expect(chartOf({ ...EMPTY, handoverSeconds: 7 }).handovers).toEqual([104, 254, 404, 554, 704]);
   expect(chartOf({ ...EMPTY, handoverSeconds: 0 }).handovers).toHaveLength(6);
+});
+
+test('the last hour has a bar per kind and minute, and none where nothing was observed', () => {
+  const minutes = [
+    { startSeconds: -3630, outageSeconds: 0, obstructedSeconds: 0 },
+    { startSeconds: -30, outageSeconds: 2, obstructedSeconds: 5 },
+  ];
+  const { bars, rates } = hourOf({ ...SIZE, minutes });
+  expect(rates.map(({ label }) => label)).toEqual(['0 s', '10 s']);
+  expect(bars.map(({ style, y, height }) => [style, y, height])).toEqual([
+    ['observed', 108, 3],
+    ['observed', 108, 3],
+    ['obstructed', 58, 50],
+    ['outage', 38, 20],
+  ]);
+  // Half of each minute is in view.
+  for (const { width } of bars) expect(width).toBeCloseTo(750 / 120 - 1);
+  expect([bars[0]!.x, bars[1]!.x]).toEqual([34, 784 - 750 / 120]);
 });

@@ -1,6 +1,6 @@
 /** The page of the service: asks once a second. Text of the service enters the document as text only. */
 
-import { chartOf } from './chart.js';
+import { chartOf, hourOf } from './chart.js';
 import * as texts from './texts.js';
 
 /** @import { ForecastReply, HandoversReply, HistoryReply, StateReply } from '../api/wire.ts' */
@@ -78,7 +78,8 @@ function draw() {
   replace(byId('problems'), ...texts.problemTexts(state).map((text) => element('p', text)));
   setText('link-text', texts.linkText(forecast, state));
   fillCard('dish', texts.dishCard(state));
-  fillCard('handovers', texts.handoversCard(handovers, ahead));
+  setText('hour-text', texts.hourText(history));
+  fillCard('handovers', texts.handoversCard(handovers, ahead, state));
   fillCard('sky', texts.skyCard(state));
   fillCard('recordings', texts.recordingsCard(state));
   fillPlayers(texts.playerRows(state));
@@ -93,23 +94,40 @@ function draw() {
     forecast: quantiles === null ? undefined : { ...quantiles, issuedSeconds: fromNow(quantiles.issuedAtMs) },
     handoverSeconds: ahead,
   });
+  byId('hour-card').hidden = state.dish.state === 'unused';
+  drawHour(history.lastHour.map(({ startMs, ...minute }) => ({ startSeconds: fromNow(startMs), ...minute })));
+}
+
+/** @param {Parameters<typeof hourOf>[0]['minutes']} minutes */
+function drawHour(minutes) {
+  const { clientWidth: width, clientHeight: height } = byId('hour');
+  const { bars, rates, times } = hourOf({ width, height, minutes });
+  const svg = axes({ width, height, rates, times });
+  svg.append(...bars.map(({ style, ...place }) => shape('rect', { class: style, ...place })));
+  byId('hour').replaceChildren(svg);
+}
+
+/** @param {{ width: number, height: number } & Pick<ReturnType<typeof chartOf>, 'rates' | 'times'>} given */
+function axes({ width, height, rates, times }) {
+  const svg = shape('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' });
+  for (const { y, label } of rates) {
+    svg.append(shape('line', { class: 'grid', x1: 34, x2: width, y1: y, y2: y }));
+    svg.append(shape('text', { x: 28, y: y + 4, 'text-anchor': 'end' }, label));
+  }
+  for (const { x, label } of times) {
+    const anchor = x >= width ? 'end' : label === 'now' ? 'middle' : 'start';
+    svg.append(shape('text', { x, y: height - 2, 'text-anchor': anchor }, label));
+  }
+  return svg;
 }
 
 /** @param {Omit<Parameters<typeof chartOf>[0], 'width' | 'height'>} given */
 function drawChart(given) {
   const { clientWidth: width, clientHeight: height } = byId('chart');
   const { fan, median, usage, expected, handovers, now, rates, times } = chartOf({ width, height, ...given });
-  const svg = shape('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' });
+  const svg = axes({ width, height, rates, times });
   /** @param {number} x @param {string} style */
   const upright = (x, style) => shape('line', { class: style, x1: x, x2: x, y1: 0, y2: rates[0]?.y ?? height });
-  for (const { y, label } of rates) {
-    svg.append(shape('line', { class: 'grid', x1: 34, x2: width, y1: y, y2: y }));
-    svg.append(shape('text', { x: 28, y: y + 4, 'text-anchor': 'end' }, label));
-  }
-  for (const { x, label } of times) {
-    const anchor = label === 'now' ? 'middle' : x >= width ? 'end' : 'start';
-    svg.append(shape('text', { x, y: height - 2, 'text-anchor': anchor }, label));
-  }
   svg.append(...handovers.map((x) => upright(x, 'handover')), upright(now, 'now'));
   svg.append(
     ...fan.map(({ path }) => shape('path', { class: 'fan', d: path })),

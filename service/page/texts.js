@@ -1,6 +1,6 @@
 /** What the page says about the service's replies. A card is rows of term and text, or one text that says what to do. Pure. */
 
-/** @import { ForecastReply, HandoversReply, StateReply } from '../api/wire.ts' */
+/** @import { ForecastReply, HandoversReply, HistoryReply, StateReply } from '../api/wire.ts' */
 /** @typedef {(readonly [term: string, text: string])[] | string} Card */
 
 /** @type {Readonly<Record<StateReply['dish']['state'], string>>} */
@@ -58,9 +58,22 @@ export function linkText({ forecast, because }, { link, dish }) {
     const i = distances.indexOf(Math.min(...distances));
     return { level: percent(levels[i]), mbps: megabits(quantilesBps[0]?.[i]) };
   };
-  const [low, middle, high] = [at(0.1), at(0.5), at(0.9)];
-  const range = `probably ${low.mbps} to ${high.mbps} (${low.level} to ${high.level})`;
-  return `Expected capacity: ${middle.mbps} Mbit/s, ${range}. Observed: ${duration(link.observedSeconds)} of downloads.`;
+  const [low, middle] = [at(0.1), at(0.5)];
+  const observed = `Observed: ${duration(link.observedSeconds)} of downloads.`;
+  const advice = `If a call or stream must not stall, count on ${low.mbps} Mbit/s (the risk of less is ${low.level}).`;
+  return `Expected capacity: ${middle.mbps} Mbit/s. ${advice} ${observed}`;
+}
+
+/** @param {Pick<HistoryReply, 'lastHour'>} history */
+export function hourText({ lastHour }) {
+  /** @param {'outageSeconds' | 'obstructedSeconds'} what */
+  const sum = (what) => lastHour.reduce((total, minute) => total + minute[what], 0);
+  const [outage, obstructed] = [sum('outageSeconds'), sum('obstructedSeconds')];
+  const hit = lastHour.filter(({ outageSeconds, obstructedSeconds }) => outageSeconds + obstructedSeconds > 0).length;
+  const seen = `${lastHour.length} observed minute${lastHour.length === 1 ? '' : 's'}`;
+  if (hit === 0) return `No outage and no obstruction in ${seen}.`;
+  const blocked = obstructed > 0 ? ' Something blocks the view of the dish: the app of the dish shows where.' : '';
+  return `Outages: ${outage} s. View obstructed: ${obstructed} s. Affected: ${hit} of ${seen}.${blocked}`;
 }
 
 /** @param {StateReply} state @returns {Card} */
@@ -81,8 +94,12 @@ export function dishCard({ dish, serverUtcMs }) {
   );
 }
 
-/** @param {HandoversReply} reply @param {number | undefined} nextSeconds @returns {Card} */
-export function handoversCard({ epoch }, nextSeconds) {
+/** @param {HandoversReply} reply @param {number | undefined} nextSeconds @param {StateReply} state @returns {Card} */
+export function handoversCard({ epoch }, nextSeconds, { dish }) {
+  if (nextSeconds === undefined && ['online', 'obstructed', 'outage'].includes(dish.state)) {
+    const chance = percent(epoch.leoProbability ?? undefined) ?? 'unknown';
+    return `Unknown, although the dish answers: the observed throughput does not show the handovers that a dish has (probability: ${chance}). Downloads let the service find them.`;
+  }
   if (nextSeconds === undefined) {
     return 'Unknown: the service has to see a dish, or the throughput of players, before it can tell when handovers are.';
   }

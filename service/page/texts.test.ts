@@ -28,7 +28,9 @@ test('a service that knows nothing says in each card what to do', () => {
   for (const card of [texts.dishCard(STATE), texts.skyCard(STATE), texts.recordingsCard(STATE)]) {
     expect(card).toMatch(/Start the service with --\w+/);
   }
-  expect(texts.handoversCard(service.handovers(), undefined)).toMatch(/^Unknown: /);
+  expect(texts.handoversCard(service.handovers(), undefined, STATE)).toMatch(/^Unknown: /);
+  const online = { ...STATE, dish: DISH };
+  expect(texts.handoversCard(service.handovers(), undefined, online)).toMatch(/^Unknown, although the dish answers: /);
   expect(texts.linkText(service.forecast(), STATE)).toBe(
     'No forecast: no throughput was observed yet. Forecasts begin when a player reports.',
   );
@@ -64,20 +66,33 @@ test('cards show what is known and omit the rest', () => {
     ['In view', '1 satellite above 25°'],
     ['STARLINK-1', '61° high, north'],
   ]);
-  expect(texts.handoversCard(service.handovers(), 3.1)).toEqual([
+  expect(texts.handoversCard(service.handovers(), 3.1, STATE)).toEqual([
     ['Next', 'in 4 s'],
     ['Uncertainty', '± 2.0 s'],
   ]);
 });
 
-test('the link is a median and the range around it', () => {
+test('the last hour is summed up, and says what to do about obstruction', () => {
+  const minute = { startMs: 0, observedSeconds: 60, outageSeconds: 0, obstructedSeconds: 0 };
+  const of = (...lastHour: (typeof minute)[]) => texts.hourText({ lastHour });
+  expect(of(minute)).toBe('No outage and no obstruction in 1 observed minute.');
+  expect(of(minute, { ...minute, outageSeconds: 7 })).toBe(
+    'Outages: 7 s. View obstructed: 0 s. Affected: 1 of 2 observed minutes.',
+  );
+  expect(of({ ...minute, obstructedSeconds: 3 })).toContain('Something blocks the view');
+});
+
+test('the link is a median, and what to count on', () => {
   const link = { ...STATE.link, observedSeconds: 340 };
   const reply = { serverUtcMs: NOW_MS, observedSeconds: 340, forecast: FORECAST };
   expect(texts.linkText(reply, { ...STATE, link })).toBe(
-    'Expected capacity: 40 Mbit/s, probably 2.5 to 100 (10 % to 90 %). Observed: 5 min of downloads.',
+    'Expected capacity: 40 Mbit/s. If a call or stream must not stall, count on 2.5 Mbit/s (the risk of less is 10 %). ' +
+      'Observed: 5 min of downloads.',
   );
   const three = { ...FORECAST, levels: [0.2, 0.5, 0.8], quantilesBps: [[1e6, 2e6, 3e6]] };
-  expect(texts.linkText({ ...reply, forecast: three }, { ...STATE, link })).toContain('1.0 to 3.0 (20 % to 80 %)');
+  expect(texts.linkText({ ...reply, forecast: three }, { ...STATE, link })).toContain(
+    'count on 1.0 Mbit/s (the risk of less is 20 %)',
+  );
 });
 
 test.each([

@@ -29,7 +29,7 @@ export class LostLinesError extends Error {
 interface RecordingFile {
   stem: string;
   path: string;
-  /** Monotonic. */
+  /** Begin of the file, monotonic. */
   beganMs: number;
   /** Complete lines that are not in the file yet. */
   waiting: string[];
@@ -54,7 +54,7 @@ export class Recorder {
   #trace: RecordingFile | undefined;
   /** Files to which lines will be written, in the order of their beginning. */
   readonly #open = new Set<RecordingFile>();
-  /** In characters. */
+  /** Length of the waiting lines, in characters. */
   #waitingSize = 0;
   #writing: Promise<void> | undefined;
   #lines = 0;

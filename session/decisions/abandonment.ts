@@ -27,7 +27,7 @@ export class Abandonment implements Ticking {
     const { port, session, forecasting, decisions } = this._parts;
     if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
-    if (download === undefined || atSeconds < (download.keptUntilSeconds || 0)) return;
+    if (download === undefined || atSeconds < download.keptUntilSeconds) return;
     // A chunk that does not exist yet cannot be late.
     if (download.link.isWaiting(atSeconds)) return;
     // The origin is slow, not the link.

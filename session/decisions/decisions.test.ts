@@ -110,7 +110,7 @@ test('reconsider passes the download in flight; undefined if the controller keep
 });
 
 test('reconsider asks a controller that keeps the download for certain after that time, and anew for another download', () => {
-  const { controller, port, requests } = scripted();
+  const { controller, port, decisions, requests } = scripted();
   let keeps = 1;
   Object.assign(controller, { keepsForSeconds: () => keeps });
   const asked = (ticks: number) => {
@@ -126,7 +126,8 @@ test('reconsider asks a controller that keeps the download for certain after tha
   expect(asked(4)).toBe(2);
   keeps = 0;
   expect(asked(4)).toBe(4);
-  Object.assign(controller, { settleSeconds: 0.25 });
+  controller.next = () => ({ representation: 2, controller: 'scripted', reason: '', keepsForSeconds: 0.25 });
+  decisions.decide();
   requests(3, 2);
   expect(asked(4)).toBe(2);
 });

@@ -35,10 +35,9 @@ export class Decisions {
   reconsider(nowSeconds: number): Choice | undefined {
     const { record } = this._parts.session;
     const { active } = record;
-    const { reconsider, settleSeconds = 0 } = this._parts.planner.controller;
-    if (!active || !reconsider) return undefined;
-    const { keptUntilSeconds = active.requestedAtSeconds + settleSeconds } = active;
-    return nowSeconds < keptUntilSeconds ? undefined : this._ask(record.inFlight(nowSeconds));
+    const { reconsider } = this._parts.planner.controller;
+    if (!active || !reconsider || nowSeconds < active.keptUntilSeconds) return undefined;
+    return this._ask(record.inFlight(nowSeconds));
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */

@@ -12,7 +12,7 @@ export interface ForecastingOptions {
   events: Events;
   /** In the order in which they are asked. */
   forecasters: readonly Forecaster[];
-  /** Some are the page's. */
+  /** Whether the page gave some of them. */
   hasPageForecasters: boolean;
   /** Seed of the forecasters' random numbers. */
   seed: number;

@@ -21,7 +21,7 @@ export class LiveStream {
   private _offRate: OffRate | undefined;
   private _isRequested = false;
 
-  /** Media of the stream were requested: it is the one that plays. */
+  /** Media of the stream were requested, so it is the stream that plays. */
   get isRequested(): boolean {
     return this._isRequested;
   }

@@ -50,7 +50,7 @@ describe('the rate of a live stream', () => {
   });
 
   test('is asked for on the state of each tick, which a download reconsidered there shares', () => {
-    const keeping = { reconsider: () => 'keep' as const, settleSeconds: 0, keepsForSeconds: () => 1 };
+    const keeping = { reconsider: () => 'keep' as const, keepsForSeconds: () => 1 };
     const { port, controller } = playing(Object.assign(new ScriptedPacing(), keeping));
     expect(port.firsts).toHaveLength(1);
     wait(0.3);

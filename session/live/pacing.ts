@@ -20,9 +20,9 @@ const LONGEST_KEPT_SECONDS = 1;
 const SOON_SECONDS = 0.5;
 /** A timer's tick may be early by this. */
 const EARLY_TICK_SECONDS = 0.02;
-/** After a jump, the player loads a segment before it plays on. */
+/** Time after a jump in which the player loads a segment before it plays on. */
 const JUMP_MS = 5000;
-/** Timers are late in a hidden tab: there the rate is 1, unless playback is later than this. */
+/** Timers are late in a hidden tab, so its rate is 1, unless playback is later than this. */
 const HIDDEN_LATE_SECONDS = 1;
 
 export interface PacingParts {
@@ -43,7 +43,7 @@ export class Pacing implements Ticking {
   private _held: { rate: number; atMs: number } | undefined;
   private _emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
   private _jumpedMs = Number.NEGATIVE_INFINITY;
-  /** The controller that has set no usable pace: the rate stays the player's until there is another controller. */
+  /** The controller that has set no usable pace: the rate stays the player's until another controller comes. */
   private _failed: Controller | undefined;
 
   constructor(private readonly _parts: PacingParts) {}
@@ -80,7 +80,8 @@ export class Pacing implements Ticking {
     const keptSeconds = this._kept && this._kept.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this._kept = undefined;
-    const isAsked = session.record.started && controller.pace && controller !== this._failed;
+    const { started, live: stream } = session.record;
+    const isAsked = started && stream.isRequested && controller.pace && controller !== this._failed;
     const situation = isAsked ? (kept ? kept.situation : planner.situation()) : undefined;
     if (!situation || !situation.live || !situation.live.isPaceable) return false;
     const { playback, period } = situation;

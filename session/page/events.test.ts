@@ -8,11 +8,11 @@ const settled = () => new Promise((resolve) => setTimeout(resolve));
 test('events reach their listeners until these unsubscribe', () => {
   const events = new Events({ logger: null, host: HOST });
   const seen: string[] = [];
-  events.on('fault', () => {});
-  expect(events.isWatched).toBe(false);
   const stopA = events.on('decision', () => seen.push('a'));
   events.on('decision', () => seen.push('b'));
   events.on('fault', () => {});
+  expect(events.isWatched).toBe(false);
+  events.on('pace', () => {});
   expect(events.isWatched).toBe(true);
   events.emit('decision', decision);
   stopA();

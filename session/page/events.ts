@@ -39,7 +39,7 @@ export interface PaceEvent {
 
 /** Faults at run time; playback continues after each. */
 export type FaultCode =
-  /** Not a version of the player that the plugin supports: the plugin does nothing. */
+  /** The plugin does not support this version of the player: the plugin does nothing. */
   | 'unsupported-player'
   /** The stream declares no bitrates, and they cannot be estimated: the player's own algorithm decides. */
   | 'unsupported-stream'
@@ -50,7 +50,7 @@ export type FaultCode =
    * pace: the player's own catch-up goes on.
    */
   | 'controller-failed'
-  /** A forecaster threw or gave an invalid forecast: the chain asks the next one. */
+  /** A forecaster threw or gave an invalid forecast: the chain asks the next forecaster. */
   | 'forecaster-failed'
   /** The time source threw or gave no usable time: UTC counts as unknown. */
   | 'time-source-failed'
@@ -80,7 +80,7 @@ export interface LeoAbrEvents {
 
 export type Listener<K extends keyof LeoAbrEvents> = (event: LeoAbrEvents[K]) => void;
 
-/** Faults are also written here; `console` fits. */
+/** Gets the faults as text; `console` fits. */
 export interface Logger {
   warn(message: string, ...details: unknown[]): void;
 }
@@ -92,7 +92,7 @@ export type Guard = <T, A = undefined>(action: (argument: A) => T, argument?: A)
 export class Events {
   /** Faults so far. */
   readonly faults: FaultEvent[] = [];
-  /** Somebody has asked for decisions or paces, and so for forecasts. */
+  /** Somebody has asked for paces, and so for handovers. */
   isWatched = false;
   private readonly _listeners = {
     decision: new Set<Listener<'decision'>>(),
@@ -108,7 +108,7 @@ export class Events {
     check(typeof listener === 'function', 'listener', 'a function', listener);
     const set = this._listeners[type] as Set<Listener<K>>;
     set.add(listener);
-    this.isWatched ||= type !== 'fault';
+    this.isWatched ||= type === 'pace';
     return () => set.delete(listener);
   }
 

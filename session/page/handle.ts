@@ -48,7 +48,7 @@ export interface LeoAbrHandle {
   set(change: ChangeableOptions): void;
   /** Restores the player's own algorithm and the previous settings. Safe to call twice. */
   detach(): void;
-  /** Calls `listener` for each event from now on; returns a function that ends this. Throws an `InputError` for others. */
+  /** Calls `listener` for each event from now on; returns a function that removes it. Throws an `InputError` for an unknown type. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
   readonly state: LeoAbrState;
 }

@@ -75,11 +75,11 @@ export interface LeoAbrOptions {
    * true.
    */
   prior?: boolean;
-  /** `false`: the plugin touches no storage of the browser, so there is no `prior`. Default true. */
+  /** `false`: the plugin touches no storage of the browser, and keeps no `prior`. Default true. */
   storage?: boolean;
   /** `mpc-l`: the page's own recent downloads are evidence for the first segment. Default false. */
   pageLoad?: boolean;
-  /** Your own forecasters, asked in this order. `mpc-l` then asks its built-in one. Default: none. */
+  /** Your own forecasters, asked in this order. `mpc-l` then asks the built-in forecaster. Default: none. */
   forecasters?: readonly Forecaster[];
   /** Source of UTC: `{ now(): { utcMs, uncertaintySeconds } }`. Default: the device's clock, right to 2 s. */
   timeSource?: TimeSource;

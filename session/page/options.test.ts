@@ -41,6 +41,7 @@ describe('resolveOptions', () => {
     }
   });
 
+  // docs/options.test.ts has the types and bounds of each option.
   test.each<[string, unknown]>([
     ['options', 7],
     ['options', null],
@@ -52,30 +53,19 @@ describe('resolveOptions', () => {
     ['options.horizon', { horizon: 0 }],
     ['options.horizon', { horizon: 21 }],
     ['options.horizon', { horizon: 2.5 }],
-    ['options.qoe', { qoe: 'hd' }],
     ['options.risk', { risk: 1.1 }],
     ['options.risk', { risk: Number.NaN }],
     ['options.watchSeconds', { watchSeconds: 0 }],
-    ['options.abandon', { abandon: 0.5 }],
     ['options.maxWastedShare', { maxWastedShare: -0.1 }],
-    ['options.handover', { handover: true }],
     ['options.controller', { controller: 'mpc-d:cap' }],
     ['options.prior', { prior: { rate: 3 } }],
-    ['options.forecasters', { forecasters: forecaster }],
     ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
     ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
     ['options.prior', { controller: own, prior: false }],
-    ['options.timeSource', { timeSource: () => 0 }],
-    ['options.sizes', { sizes: 3 }],
     ['sizes.representations', { sizes: { a: 1 } }],
-    ['options.live', { live: 'fast' }],
     ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
-    ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: -1 } }],
-    ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: 'low' } }],
     ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
     ['options.live.rate', { live: { rate: 1 } }],
-    ['options.seed', { seed: -1 }],
-    ['options.logger', { logger: {} }],
   ])('names %s in the error of %j', (field, options) => {
     const error = expect.objectContaining({ name: 'InputError', field });
     expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
@@ -95,11 +85,11 @@ function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}
   return forecasting.flushAndForecast({ nowSeconds: 0.5 }) as QuantileForecast;
 }
 
-test('on demand, the position in the epoch is followed only for CMCD and for those who watch decisions', () => {
+test('on demand, the position in the epoch is followed only for CMCD and for those who watch paces', () => {
   const follows = (...options: Parameters<typeof forecastOf>) => 'fluctuation' in forecastOf(...options);
   const media = { startSeconds: 0, segmentSeconds: 2, nowSeconds: 0, firstChunkSeconds: 0.5 };
-  expect(follows({}, (events) => events.on('fault', () => {}))).toBe(false);
-  expect(follows({}, (events) => events.on('decision', () => {}))).toBe(true);
+  expect(follows({}, (events) => events.on('decision', () => {}))).toBe(false);
+  expect(follows({}, (events) => events.on('pace', () => {}))).toBe(true);
   expect(follows({}, (_, session) => session.record.live.requested(media, true, 0))).toBe(true);
   expect(forecastOf({ cmcd: true }).fluctuation?.levels.length).toBeGreaterThan(0);
 });

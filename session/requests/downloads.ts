@@ -62,7 +62,8 @@ export class Downloads {
       : new SegmentDownload(atSeconds, { link });
     if (download instanceof VideoDownload) {
       download.dueSeconds = atSeconds + (expectedSeconds < Number.POSITIVE_INFINITY ? expectedSeconds : 0);
-      if (isOpaque) download.keep(Number.POSITIVE_INFINITY);
+      const { keepsForSeconds = 0 } = session.record.decision || {};
+      download.keep(isOpaque ? Number.POSITIVE_INFINITY : atSeconds + keepsForSeconds);
     }
     this._downloads.set(request, download);
     session.begin(download);
@@ -84,7 +85,7 @@ export class Downloads {
     this._downloads.get(request)?.responded(this._parts.clock.nowSeconds(), sizeBits);
   }
 
-  /** A report of bits comes; returns whether to skip it, because another one of all bits will follow before the end. */
+  /** A report of bits comes; returns whether to skip it, because a report of all bits will follow before the end. */
   skipReport(request: object): boolean {
     return this._downloads.get(request)?.link.skipReport() === true;
   }

@@ -10,9 +10,9 @@ import type { SegmentRequest, Situation } from '../player-port.ts';
 /** A longer wait after a switch is the origin's, if the bits then come at least half as fast as before. */
 const SLOW_SECONDS = 1;
 const FAST_SHARE = 0.5;
-/** One slow switch may be an outage, so it counts for this long; two slow ones on end count until a fast one. */
+/** One slow switch may be an outage, so it counts for this long. Two slow switches in a row count until a fast switch. */
 const DOUBTED_SECONDS = 20;
-/** A request that waits longer has no answer. An outage of a satellite link often causes shorter waits. */
+/** If a request waits longer, the origin does not answer. An outage of a satellite link often causes shorter waits. */
 const UNANSWERED_SECONDS = 2;
 /** A representation without an answer is avoided for this long, and ten times as long after another try. */
 const AVOIDED_SECONDS = 60;
@@ -46,7 +46,7 @@ export class OriginWaits {
   /** The representation of the latest video download. */
   private _lastId: string | undefined;
 
-  /** Seconds to the first byte of a request, of video for this representation; before the first one `Infinity`. */
+  /** Seconds to the first byte of a request, of video for this representation; `Infinity` before the first request. */
   expectedSeconds(nowSeconds: number, id?: string): number {
     if (this._latest.length === 0) return Number.POSITIVE_INFINITY;
     return this._usualSeconds + this._setUpSeconds(nowSeconds, id);
@@ -107,7 +107,7 @@ export class OriginWaits {
     return seconds > SILENCE_SECONDS ? seconds : 0;
   }
 
-  /** Where a representation was not played yet, it is the shortest of the others. */
+  /** For a representation that was not played yet, it is the shortest time of the others. */
   private _setUpSeconds(nowSeconds: number, id: string | undefined): number {
     if (!id || id === this._lastId || this._afterSwitch.size === 0) return 0;
     const countedSeconds = ({ seconds, untilSeconds }: { seconds: number; untilSeconds: number }) =>

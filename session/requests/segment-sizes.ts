@@ -3,11 +3,11 @@
 import type { SegmentRequest, Situation } from '../player-port.ts';
 import { parseLists, type SegmentLists } from './segment-lists.ts';
 
-/** A segment counts this much less with each later one, so that a change of scene is believed within a few segments. */
+/** A segment counts this much less with each later segment, so that a few segments show a change of scene. */
 const FORGETTING = 0.8;
-/** Older segments count for nothing. */
+/** Older segments do not count. */
 const RATIOS_KEPT = 16;
-/** A segment of another representation counts this much: it shows the scene, but not how its own bitrate was declared. */
+/** Weight of a segment of another representation: it shows the scene, but not how the asked bitrate was declared. */
 const OTHERS_WEIGHT = 0.25;
 /** Segments that the declared bitrate counts as, before anything is measured; half of it after `SURE_SECONDS` of media. */
 const DECLARED_WEIGHT = 2;
@@ -63,15 +63,13 @@ interface Ratio {
  * like a black opening, does not promise that the next one has as few.
  */
 export class SegmentSizes {
-  /** Reads the file, if there is one. */
+  /** Reads the file, if any. */
   reload?: () => void;
   private _liveRequests = 0;
   private _file: SizesFile = { representations: {} };
   /** The newest last. */
   private _learnt: Ratio[] = [];
   private _learntSeconds = 0;
-  /** By representation, until a size is learnt. */
-  private _ratios: Record<string, number> = {};
   /** The largest ratio so far. It falls slowly, from the declared one at the start. */
   private _peakRatio = 1;
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
@@ -107,17 +105,11 @@ export class SegmentSizes {
 
   private _learn(ratios: Ratio[]): void {
     this._learnt = ratios;
-    this._ratios = {};
     this._upcomingOf = undefined;
   }
 
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
   private _ratio(id: string): number {
-    this._ratios[id] ||= this._newRatio(id);
-    return this._ratios[id];
-  }
-
-  private _newRatio(id: string): number {
     const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS) };
     const learnt = this._learnt.map((one, i) => ({
       ratio: one.ratio,
@@ -144,12 +136,14 @@ export class SegmentSizes {
     const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
     if (question !== this._upcomingOf) {
       this._upcomingOf = question;
+      const ratios = ids.map((id) => this._ratio(id));
       this._upcoming = Array.from({ length: count }, (_, k) => {
         const at = index + k;
         const segmentSeconds = (indexedSeconds && indexedSeconds(at)) || playback.segmentSeconds;
-        return ladder.map((representation) => {
+        return ladder.map((representation, r) => {
           const bits = indexedBits(representation.id, at);
-          return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits, isLive });
+          const segment = { period, representation, index: at, segmentSeconds, indexedBits: bits, isLive };
+          return this.sizeBits(segment, ratios[r]);
         });
       });
     }
@@ -157,19 +151,14 @@ export class SegmentSizes {
   }
 
   /** Size in bits; > 0. */
-  sizeBits({
-    representation: { id, bitrateBps },
-    index,
-    period,
-    segmentSeconds,
-    indexedBits,
-    isLive = false,
-  }: SegmentQuestion): number {
+  sizeBits(segment: SegmentQuestion, ratio = this._ratio(segment.representation.id)): number {
+    const { representation, index, period, segmentSeconds, indexedBits, isLive = false } = segment;
+    const { id, bitrateBps } = representation;
     const { representations, firstIndex = 0 } = this._file;
     const listed = representations[id];
     const bytes = listed?.[(listed.length === period.segmentCount ? index : period.firstIndex + index) - firstIndex];
     if (bytes !== undefined) return bytes * 8;
     const leastRatio = isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this._peakRatio) : 0;
-    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, this._ratio(id));
+    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, ratio);
   }
 }

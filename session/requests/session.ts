@@ -14,7 +14,7 @@ const DOWNLOADS_KEPT = 32;
  * over this time is a lower bound of the throughput.
  */
 const FAST_SECONDS = 0.01;
-/** One or two fast responses after slower ones came from a cache; more came over a link that became fast. */
+/** One or two fast responses after slow ones came from a cache. More in a row came over a link that became fast. */
 const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
@@ -24,8 +24,7 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
-  /** Until then, on the session's clock, it is not reconsidered; undefined before the first time. */
-  private _keptUntilSeconds: number | undefined;
+  private _keptUntilSeconds = 0;
 
   /** When it was sent, or its first byte is expected if the origin is slow. Until then, it is not reconsidered. */
   dueSeconds = 0;
@@ -44,7 +43,8 @@ export class VideoDownload extends SegmentDownload {
     return period.firstIndex + index;
   }
 
-  get keptUntilSeconds(): number | undefined {
+  /** Until then, on the session's clock, it is not reconsidered. */
+  get keptUntilSeconds(): number {
     return this._keptUntilSeconds;
   }
 

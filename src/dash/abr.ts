@@ -22,11 +22,12 @@ export function switchRule(adaptation: (Adaptation & { readonly port: DashPort }
         getClassName: () => SWITCH_RULE,
         getSwitchRequest(context: RulesContext) {
           const opinion = adaptation?.guard(() => {
-            const { port, decisions } = adaptation!;
+            const { port, decisions, session } = adaptation!;
             if (instance !== newest || context.getMediaType() !== 'video') return undefined;
             port.asked(context);
             const choice = decisions.decide();
-            return choice && { representation: port.representation(choice), reason: { message: choice.message } };
+            const isLoading = session.record.active !== undefined;
+            return choice && { representation: port.answer(choice, isLoading), reason: { message: choice.message } };
           });
           return { representation: null, priority: PRIORITY, rule: SWITCH_RULE, ...opinion };
         },

@@ -9,7 +9,7 @@ import { type DashPlayer, setting } from './player.ts';
 import { overrideSettings } from './settings.ts';
 
 const ENABLED = 'liveCatchup.enabled';
-/** Rates relative to 1 where neither page nor stream sets one. dash.js's own, 0.5, is one that viewers notice. */
+/** Rates relative to 1 where neither page nor stream sets one. Viewers notice dash.js's own 0.5. */
 const UNNOTICED = { min: -0.05, max: 0.05 };
 const DRIFT_SECONDS = 12;
 const DVB_SCHEME = 'urn:dvb:dash:lowlatency:scope:2019';
@@ -83,7 +83,7 @@ interface ServiceDescription {
   playbackRate: { min: number; max: number } | null;
 }
 
-/** The one that dash.js applies: the last of DVB's, else the last without a scope. */
+/** The service description that dash.js applies: the last of DVB's, else the last without a scope. */
 function serviceDescription({ serviceDescriptions }: StreamInfo['manifestInfo']): ServiceDescription | undefined {
   const all = (serviceDescriptions || []) as unknown as ServiceDescription[];
   const describedBy = (scheme: string | null) => all.filter(({ schemeIdUri }) => schemeIdUri === scheme).pop();

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { Scripted, useManualClock } from '../../session/scripted.fixture.ts';
-import { attached, FakePlayer } from './fake-player.fixture.ts';
+import { attached } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -51,19 +51,6 @@ describe("the plugin's rule for dash.js", () => {
       const { representation } = player.instances.at(-1)!.getSwitchRequest(context);
       const allowed = context.getAbrController().getPossibleVoRepresentationsFilteredBySettings();
       expect(allowed).toContain(representation);
-    }
-  });
-
-  test('a player that is reset gets the rule again, once', async () => {
-    const player = new FakePlayer();
-    attached({ controller: new Scripted() }, player);
-    for (let source = 0; source < 3; source++) {
-      player.nextSource();
-      // `player.reset()` removes all custom rules.
-      player.rules = [];
-      await Promise.resolve();
-      player.emit('manifestLoadingStarted');
-      expect(player.rules.map(({ rulename }) => rulename)).toEqual(['LeoAbrRule']);
     }
   });
 });

@@ -11,7 +11,7 @@ import { EMITTER_METHODS, listen, UndoList } from '../hooks.ts';
 import { PAGE } from '../page-host.ts';
 import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
-import { type DashPlayer, whyUnsupported } from './player.ts';
+import { type DashPlayer, setting, whyUnsupported } from './player.ts';
 import { DashPort } from './port.ts';
 import { Requests } from './requests.ts';
 import { applySettings } from './settings.ts';
@@ -101,6 +101,7 @@ class DashInstallation implements Installation {
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, this._rule.rule);
     player.removeRequestInterceptor(this._requests.intercept);
     player.addRequestInterceptor(this._requests.intercept);
+    this._port.mayReplace = setting(player, 'buffer.fastSwitchEnabled') === null;
     this._restoreSettings = applySettings(player, options.cmcd);
     this._port.live.setTarget();
   }

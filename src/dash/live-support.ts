@@ -77,7 +77,7 @@ export class LiveSupport {
 
   readonly watch = watchReader;
 
-  /** Undefined on demand. */
+  /** The position in the live stream; undefined on demand. */
   position(
     stream: StreamInfo,
     representation: Representation,

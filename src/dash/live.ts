@@ -34,7 +34,7 @@ export class LiveClock {
     return (this._player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
   }
 
-  /** Undefined on demand. */
+  /** The time of the live stream; undefined on demand. */
   time(
     { manifestInfo }: StreamInfo,
     { segmentDuration, availabilityTimeOffset }: Representation,

@@ -37,6 +37,12 @@ export function setting(player: DashPlayer, path: string): unknown {
   return value;
 }
 
+/** Sets one below `streaming`. */
+export function set(player: DashPlayer, path: string, value: unknown): void {
+  const keys = ['streaming', ...path.split('.')];
+  player.updateSettings(keys.reduceRight<object>((inner, key) => ({ [key]: inner }), value as object));
+}
+
 /** Bits of a byte range `first-last`; undefined without a range. */
 export function rangeBits(range: string | null | undefined): number | undefined {
   if (!range) return undefined;

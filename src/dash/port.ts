@@ -1,13 +1,14 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
+import { ladderOf } from '../../session/decisions/ladder.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
 import { displayedLines } from '../displayed-lines.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import { LiveSupport } from './live-support.ts';
-import { type DashPlayer, setting } from './player.ts';
+import { type DashPlayer, set, setting } from './player.ts';
 import { allowedRepresentations, Bitrates, type Limits, readSituation } from './situation.ts';
 
 export class DashPort implements PlayerPort {
@@ -19,6 +20,12 @@ export class DashPort implements PlayerPort {
   private _context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   private _limits: Limits | undefined;
+  /** dash.js replaces buffered media at switches up, if the plugin lets it: the page has no wish. */
+  mayReplace = false;
+  /** The highest bitrate allowed at the latest decision of this period. */
+  private _top = { periodId: '', bitrateBps: 0 };
+  /** The page allows more than when the buffer was filled: an element in full screen, for example. */
+  private _isOutgrown = false;
 
   constructor(
     private readonly _player: DashPlayer,
@@ -53,20 +60,36 @@ export class DashPort implements PlayerPort {
     const limits = { ...this._limits };
     if (isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0) {
       const current = context.getRepresentation();
-      limits.allowed = limits.allowed.filter(({ id }) => id === current.id);
+      limits.ladder = limits.allowed.filter(({ id }) => id === current.id);
     }
     return readSituation(player, context, { gauge, live, limits });
   }
 
   private _limitsOf(context: RulesContext): Limits | undefined {
     const allowed = this.bitrates.describe(context, allowedRepresentations(context));
-    return (
-      allowed && {
-        allowed,
-        bufferTargetSeconds: context.getScheduleController().getBufferTarget(),
-        displayedLines: displayedLines(this._player.getVideoElement()),
-      }
-    );
+    if (!allowed) return undefined;
+    const ladder = ladderOf(allowed);
+    const { bitrateBps } = ladder[ladder.length - 1]!;
+    const { id: periodId } = context.getStreamInfo();
+    const isSamePeriod = periodId === this._top.periodId;
+    this._isOutgrown = isSamePeriod && (this._isOutgrown || bitrateBps > this._top.bitrateBps);
+    this._top = { periodId, bitrateBps };
+    const bufferTargetSeconds = context.getScheduleController().getBufferTarget();
+    return { allowed, ladder, displayedLines: displayedLines(this.gauge.element()), bufferTargetSeconds };
+  }
+
+  /**
+   * What dash.js switches to. Where the page has come to allow more, it replaces what is buffered from one and a half
+   * segments on: between two downloads, because it would lose its place in one.
+   */
+  answer(choice: Choice, isLoading: boolean): Representation | undefined {
+    const replaces = this._isOutgrown && this.mayReplace;
+    if (replaces && isLoading) return this._context!.getRepresentation();
+    const path = 'buffer.fastSwitchEnabled';
+    const value = replaces ? null : false;
+    if (this.mayReplace && setting(this._player, path) !== value) set(this._player, path, value);
+    this._isOutgrown = false;
+    return this.representation(choice);
   }
 
   abandon(choice: Choice): void {

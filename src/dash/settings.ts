@@ -1,7 +1,7 @@
 /** The dash.js settings that the plugin needs, and how they are restored. docs/plugin-dash.md lists them for users. */
 
 import { override } from '../hooks.ts';
-import { type DashPlayer, setting } from './player.ts';
+import { type DashPlayer, set, setting } from './player.ts';
 
 /** Priority of dash.js's throughput rule: below DEFAULT (0.5), the priority of our rule. */
 const WEAK = 0;
@@ -47,16 +47,17 @@ export function applySettings(player: DashPlayer, cmcd = false): () => void {
   return overrideSettings(player, wanted);
 }
 
-/** Applies those that this version of dash.js has, in this order; returns a function that restores the previous ones. */
+/** Applies the settings that this version of dash.js has, in this order; returns a function that restores the previous values. */
 export function overrideSettings(player: DashPlayer, wanted: readonly Setting[]): () => void {
   const restores = wanted
     .filter(([path]) => setting(player, path) !== undefined)
-    .map(([path, value]) => {
-      const keys = ['streaming', ...path.split('.')];
-      const set = (one: unknown) =>
-        player.updateSettings(keys.reduceRight<object>((inner, key) => ({ [key]: inner }), one as object));
-      return override(value, () => setting(player, path), set);
-    });
+    .map(([path, value]) =>
+      override(
+        value,
+        () => setting(player, path),
+        (one) => set(player, path, one),
+      ),
+    );
   return () => {
     for (const restore of restores) restore();
   };

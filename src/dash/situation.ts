@@ -1,7 +1,7 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
-import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
+import { type Declared, withBitrates } from '../../session/decisions/ladder.ts';
 import type { Period, Situation } from '../../session/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
@@ -53,12 +53,10 @@ function declaredOf(one: Representation): Declared {
   };
 }
 
-/** What dash.js allows; it works both out from the manifest at every question. */
-export interface Limits {
-  /** At least one. */
+/** What is costly to read: dash.js works it out from the manifest at every question, and the browser from its layout. */
+export interface Limits extends Pick<Situation, 'ladder' | 'displayedLines'> {
   allowed: readonly Declared[];
   bufferTargetSeconds: number;
-  displayedLines: Situation['displayedLines'];
 }
 
 /** `context`: of the latest call of the rule for video. */
@@ -67,6 +65,7 @@ export function readSituation(
   context: RulesContext,
   { gauge, live, limits }: { gauge: BufferGauge; live: LiveSupport; limits: Limits },
 ): Situation {
+  const { ladder, displayedLines, bufferTargetSeconds } = limits;
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
   const current = context.getRepresentation();
@@ -80,7 +79,7 @@ export function readSituation(
   const most = gauge.isQuotaExceeded
     ? Number(setting(player, 'buffer.bufferTimeAtTopQuality'))
     : Number.POSITIVE_INFINITY;
-  const target = Math.min(limits.bufferTargetSeconds, most);
+  const target = Math.min(bufferTargetSeconds, most);
   // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
   const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
   const playableSeconds = gauge.playableSeconds();
@@ -90,8 +89,8 @@ export function readSituation(
   const timeline = streamInfo.manifestInfo.isDynamic ? undefined : timelineSeconds(current);
   return {
     period,
-    ladder: ladderOf(limits.allowed),
-    displayedLines: limits.displayedLines,
+    ladder,
+    displayedLines,
     playback: {
       segmentSeconds,
       bufferLevelSeconds,

@@ -1,4 +1,4 @@
-/** The plugin as hls.js's ABR controller: hls.js's own one, whose choices the plugin replaces. */
+/** The plugin as hls.js's ABR controller: hls.js's own controller, whose choices the plugin replaces. */
 
 import type Hls from 'hls.js';
 import type { AbrController, FragLoadingData } from 'hls.js';

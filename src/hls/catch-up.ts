@@ -12,7 +12,7 @@ export class CatchUp extends ElementRate {
   /** The page's `maxLiveSyncPlaybackRate` while the plugin sets the rate. */
   private _pageRate: number | undefined;
 
-  /** `player`: the present one, if any. */
+  /** `player`: the present player, if any. */
   constructor(
     options: { readonly live: LiveOptions },
     private readonly _player: () => Hls | undefined,

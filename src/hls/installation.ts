@@ -86,7 +86,7 @@ export class HlsInstallation implements Installation {
     });
   }
 
-  /** A player is destroyed; another one may follow. */
+  /** A player is destroyed; another player may follow. */
   playerEnded(hls: Hls): void {
     this._leaveInner(hls);
     if (hls !== this._port.connection?.hls) return;

@@ -32,7 +32,7 @@ interface HlsRequest {
   hasProgress: boolean;
 }
 
-/** A loader that counts bytes has counted some after this time, or there is an outage. */
+/** If a loader that counts bytes has counted none after this time, the link has an outage. */
 const SOON_MS = 300;
 
 export class Requests {
@@ -41,7 +41,7 @@ export class Requests {
   /** The latest whole segment came without progress, though it took its time. */
   private _hidesProgress = false;
 
-  /** `isMain`: the player whose video the plugin decides on; otherwise one that shares the link with it. */
+  /** `isMain`: the player whose video the plugin decides on; otherwise a player that shares the link with it. */
   constructor(
     private readonly _hls: Hls,
     private readonly _adaptation: Adaptation,
@@ -106,7 +106,7 @@ export class Requests {
     for (const request of [...this._requests.values()]) this._end(request, 'abandoned');
   }
 
-  /** The source is another one, or there is no player any more. */
+  /** The source has changed, or the player is gone. */
   forget(): void {
     this._requests.clear();
   }

@@ -1,4 +1,4 @@
-/** Where Shaka asks: its own manager, inside one that asks the core. It keeps all that it knows, and goes on after `detach`. */
+/** Where Shaka asks: its own manager, inside a manager that asks the core. It keeps all that it knows, and goes on after `detach`. */
 
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { Choice } from '../../session/player-port.ts';
@@ -41,7 +41,7 @@ export class PluginManager {
   private _isEnabled = false;
   /** The plugin passes a call on to Shaka's manager, whose suggestions do not count then. */
   private _isCalling = false;
-  /** There is no choice for this source yet. */
+  /** The plugin has made no choice for this source yet. */
   private _isFirst = true;
   /** The buffer is full: the decision waits until Shaka is about to request. */
   private _isDue = false;
@@ -131,7 +131,7 @@ export class PluginManager {
     this._decideIfDue();
   }
 
-  /** Removes the plugin from the manager; Shaka's own one goes on. */
+  /** Removes the plugin from the manager; Shaka's own manager goes on. */
   end(): void {
     this._isEnded = true;
     this._sourceUndo.run();
@@ -333,7 +333,7 @@ export class PluginManager {
   private _decide(): void {
     this._isDue = false;
     const { port } = this._attachment;
-    if (this._isEnabled && port.settings.enabled) port.switchTo(this._choose());
+    if (this._isEnabled && port.settings.enabled) port.decide(() => this._choose());
   }
 
   private _decideIfDue(): void {

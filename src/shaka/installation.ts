@@ -1,4 +1,4 @@
-/** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in one that asks the core. */
+/** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in a manager that asks the core. */
 
 import { InputError } from '../../abr/errors.ts';
 import { Adaptation } from '../../session/adaptation.ts';

@@ -23,7 +23,7 @@ export class LiveStream {
     return this._manifest && this._manifest.serviceDescription;
   }
 
-  /** Undefined on demand. */
+  /** The time of the live stream; undefined on demand. */
   time(): LiveTime | undefined {
     if (!this.isLive) return undefined;
     this._manifest ||= this._player.getManifest();
@@ -62,7 +62,7 @@ export class LiveStream {
     this._partSeconds = Number((isLowLatency && /^#EXT-X-PART-INF:.*PART-TARGET=([\d.]+)/m.exec(text())?.[1]) || 0);
   }
 
-  /** The source is another one. */
+  /** The source has changed. */
   forget(): void {
     this._manifest = null;
     this._partSeconds = undefined;

@@ -10,7 +10,7 @@ import { withAudio } from './variants.ts';
 
 /** The manager that Shaka asks. */
 interface AskedManager {
-  /** Shaka's own. */
+  /** Shaka's own manager. */
   readonly inner: Pick<AbrManager, 'chooseVariant'>;
   /** As Shaka has configured it. */
   readonly settings: AbrSettings | undefined;
@@ -22,6 +22,9 @@ interface AskedManager {
   linkBps(): number;
 }
 
+/** So many segments of the buffer stay where it is replaced. */
+const KEPT_SEGMENTS = 1.5;
+
 export class ShakaPort implements PlayerPort {
   readonly name = 'Shaka Player';
   readonly live: LiveStream;
@@ -32,9 +35,11 @@ export class ShakaPort implements PlayerPort {
   /** Shaka's callback for switches, of the present source. */
   switchCallback: SwitchCallback | undefined;
   manager: AskedManager | undefined;
-  /** The last variant that Shaka was given; the page may select another one. */
+  /** The last variant that Shaka was given; the page may select another variant. */
   given: Variant | undefined;
-  /** When Shaka was given another one, by `performance.now()`. */
+  /** The highest bitrate allowed at the latest decision; 0 before. */
+  private _topBps = 0;
+  /** When Shaka was given another variant, by `performance.now()`. */
   switchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -50,7 +55,7 @@ export class ShakaPort implements PlayerPort {
     return (this.manager && this.manager.settings) || this._player.getConfiguration().abr;
   }
 
-  /** Streams without video, and those without bitrates, are left to Shaka. */
+  /** Streams without video or without bitrates are left to Shaka. */
   get isUsable(): boolean {
     const { hasVideo, isUnknown } = this.presentation.variants;
     return hasVideo && !isUnknown;
@@ -69,13 +74,30 @@ export class ShakaPort implements PlayerPort {
     this.isAbandoning = true;
     // Another audio would make Shaka discard that download, too.
     const { audio } = this.presentation.active() || {};
-    this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) || this.variant(choice), false);
+    this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) || this.variant(choice), {});
   }
 
-  /** `mayClear`: the page's wish to clear the buffer counts. */
-  switchTo(variant: Variant | undefined, mayClear = true): void {
+  /**
+   * Switches to what is chosen. Where the page has come to allow more, for example to an element in full screen, what is
+   * buffered from one and a half segments on is replaced, and the choice counts on the rest alone.
+   */
+  decide(choose: () => Variant | undefined): void {
+    const { presentation } = this;
+    const { bitrateBps = 0 } = presentation.variants.ladder(this._allowed()).pop() || {};
+    const isOutgrown = this._topBps > 0 && bitrateBps > this._topBps;
+    this._topBps = bitrateBps;
+    if (isOutgrown) presentation.keptSeconds = KEPT_SEGMENTS * presentation.segmentSeconds();
+    const safeMarginSwitch = presentation.keptSeconds;
+    const variant = choose();
+    presentation.keptSeconds = Number.POSITIVE_INFINITY;
+    const isHigher = variant && variant.bandwidth > (presentation.active()?.bandwidth || 0);
+    this.switchTo(variant, isOutgrown && isHigher ? { clearBufferSwitch: true, safeMarginSwitch } : this.settings);
+  }
+
+  /** `clearing`: how Shaka clears the buffer. */
+  switchTo(variant: Variant | undefined, clearing: Partial<AbrSettings>): void {
     if (!variant) return;
-    const { clearBufferSwitch = false, safeMarginSwitch = 0 } = mayClear ? this.settings : {};
+    const { clearBufferSwitch = false, safeMarginSwitch = 0 } = clearing;
     if (this.given !== variant) this.switchedAtMs = performance.now();
     this.given = variant;
     if (this.switchCallback) this.switchCallback(variant, clearBufferSwitch, safeMarginSwitch);
@@ -108,12 +130,13 @@ export class ShakaPort implements PlayerPort {
     this.presentation.element = undefined;
     this.switchCallback = undefined;
     this.given = undefined;
+    this._topBps = 0;
     this.switchedAtMs = Number.NEGATIVE_INFINITY;
     this.isAbandoning = false;
     this.live.forget();
   }
 
-  /** With the chosen video. */
+  /** The variants with the chosen video. */
   private _variants({ representationId }: Choice): Variant[] {
     const { variants } = this.presentation;
     return this._allowed().filter(({ video }) => variants.rungOf(video!).id === representationId);

@@ -14,10 +14,12 @@ const ROUNDING_SECONDS = 0.01;
 /** A usual segment, before the player has loaded a playlist. */
 const UNKNOWN_SEGMENT_SECONDS = 4;
 
-/** What plays. */
+/** The presentation that plays, as Shaka shows it. */
 export class Presentation {
   readonly variants = new Variants();
   element: HTMLMediaElement | undefined;
+  /** What is buffered from so far ahead on counts as gone. */
+  keptSeconds = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly _player: ShakaPlayer,
@@ -33,7 +35,7 @@ export class Presentation {
   levelSeconds(kind: 'video' | 'total' = 'video'): number {
     const now = this._playhead;
     const reachable = this._player.getBufferedInfo()[kind].filter(({ start }) => start <= now + GAP_SECONDS);
-    return Math.max(0, ...reachable.map(({ end }) => end - now));
+    return Math.min(this.keptSeconds, Math.max(0, ...reachable.map(({ end }) => end - now)));
   }
 
   /** Shaka does not request yet. */
@@ -63,7 +65,7 @@ export class Presentation {
   /** `allowed`: the variants to choose from. */
   situation(allowed: readonly Variant[], live: LivePosition | undefined): Situation {
     const { element } = this;
-    const segmentSeconds = this._segmentSeconds();
+    const segmentSeconds = this.segmentSeconds();
     const bufferLevelSeconds = this.levelSeconds();
     const ladder = this.variants.ladder(allowed);
     const streams = new Map(ladder.map(({ id, video }) => [id, video]));
@@ -90,7 +92,7 @@ export class Presentation {
     const startSeconds = reference.getStartTime();
     const segmentSeconds = this._live.wholeSeconds(reference);
     const endSeconds = startSeconds + segmentSeconds;
-    const nominalSeconds = this._segmentSeconds();
+    const nominalSeconds = this.segmentSeconds();
     const { id, bitrateBps } = this.variants.rungOf(stream);
     const listed: number | null | undefined = this._live.isLive ? null : stream.segmentIndex?.find(startSeconds);
     return {
@@ -109,7 +111,7 @@ export class Presentation {
   latest(given: Variant | undefined): SegmentRequest | undefined {
     const video = (this.active() || given || this.variants.all[0])?.video;
     if (!video) return undefined;
-    const segmentSeconds = this._segmentSeconds();
+    const segmentSeconds = this.segmentSeconds();
     const endSeconds = this._playhead + this.levelSeconds();
     const index = Math.max(0, Math.round(endSeconds / segmentSeconds) - 1);
     const { id, bitrateBps } = this.variants.rungOf(video);
@@ -137,8 +139,8 @@ export class Presentation {
     return Math.max(bufferingGoal, rebufferingGoal);
   }
 
-  /** Nominal. */
-  private _segmentSeconds(): number {
+  /** Nominal duration of a segment, in seconds. */
+  segmentSeconds(): number {
     const index = this._index();
     const position: number | null | undefined = index?.find(this._playhead);
     const segment = position == null ? null : index!.get(position);

@@ -20,7 +20,7 @@ const unique = (variants: readonly Variant[]) =>
   [...new Set(variants.map(({ video }) => video))].filter((video) => video !== null);
 
 export class Variants {
-  /** Those that Shaka allows, of the present source. */
+  /** The variants of the present source that Shaka allows. */
   all: readonly Variant[] = [];
   /** A video stream's bitrate and id stay the same: Shaka changes `bandwidth` when it has loaded an HLS playlist. */
   private readonly _rungs = new Map<ShakaStream, VariantRung>();
@@ -32,7 +32,7 @@ export class Variants {
     return this.all.some(({ video }) => video);
   }
 
-  /** There is no bitrate to choose by. */
+  /** The stream has no bitrates to choose by. */
   get isUnknown(): boolean {
     return this.hasVideo && this._isUnknown;
   }

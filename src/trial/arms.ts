@@ -15,21 +15,21 @@ import {
 } from './config.ts';
 
 export interface TrialOptions<O extends object = object> {
-  /** Letters, digits, spaces and `.:+_-`, up to 64. Another name assigns anew. */
+  /** Name of the trial: up to 64 letters, digits, spaces and `.:+_-`. A new name assigns anew. */
   name: string;
   /** Probability of the arm `leo-abr`, 0 to 1; the other arm is `player`. Not beside `arms`. Default 0.5. */
   share?: number;
   /** The arms by name, equally likely: the plugin's options, or `player`. Default: `leo-abr` with its defaults, and `player`. */
   arms?: Readonly<Record<string, O | typeof PLAYER>>;
-  /** `viewer` (default): by a random number in localStorage, which is never sent. `session`, or without it: at random. */
+  /** `viewer` (default) assigns by a random number in localStorage, which is never sent. `session` assigns at random. */
   unit?: 'session' | 'viewer';
-  /** Your own key of the unit, in place of a random number. It is not sent either. */
+  /** Your own key of the unit instead of a random number; it is never sent. */
   key?: string;
   /** `false`: no number is kept, so without `key` the unit is `session`. Default true. */
   storage?: boolean;
 }
 
-/** A trial whose arms are in a configuration. */
+/** A trial whose arms and shares come from a configuration. */
 export interface ConfiguredTrial extends ConfigSource, Pick<TrialOptions, 'unit' | 'key' | 'storage'> {}
 
 /** What a session or viewer was assigned to; pass it to `reportSessions`. */
@@ -42,12 +42,12 @@ export interface Arm<O extends object = object>
 const KNOWN = 'a known field, with config or without';
 const VIEWER_KEY = 'leo-abr-viewer';
 
-/** Assigns this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
+/** Assigns this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for invalid options. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O>;
 /**
- * With a configuration. Never rejects because of what that says: undefined, if the trial is off or no configuration could be
- * used, for a session without the plugin and in no trial. Changed shares move as few viewers as possible, and none from one
- * arm with the plugin to another. Rejects with an `InputError` for other options.
+ * Assigns by a configuration. Resolves to undefined if the trial is off or no configuration can be used: the session then
+ * plays without the plugin and in no trial. Changed shares move as few viewers as possible, and no viewer between arms with
+ * the plugin. Rejects with an `InputError` for invalid options only, not for an invalid configuration.
  */
 export function assignArm(trial: ConfiguredTrial): Promise<Arm<ConfiguredOptions> | undefined>;
 export function assignArm(trial: TrialOptions | ConfiguredTrial) {

@@ -14,7 +14,7 @@ export const PLAYER = 'player';
 /** The plugin's options that a configuration may set. */
 export type ConfiguredOptions = Pick<LeoAbrOptions, keyof typeof JSON_CHECKS>;
 
-/** Without other fields. */
+/** The content of a trial's configuration. Other fields are invalid. */
 export interface TrialConfig {
   schema: 1;
   /** `false`: new sessions play without the plugin, and in no trial. */
@@ -23,18 +23,18 @@ export interface TrialConfig {
   trial: string;
   /** Probabilities of `player` and of one or two other arms, 0 to 1; their sum is 1. */
   shares: Readonly<Record<string, number>>;
-  /** The plugin's, in all arms but `player`. Default: none. */
+  /** Options of the plugin in all arms but `player`. Default: none. */
   options?: ConfiguredOptions;
 }
 
 export interface ConfigSource {
-  /** The URL of a `TrialConfig` as JSON, 16 kB at most: https, the page's own origin, or localhost. Or the object. */
+  /** A `TrialConfig`, or the URL of its JSON (16 kB at most): by https, of the page's own origin, or of localhost. */
   config: string | URL | TrialConfig;
-  /** The longest wait for it, in seconds, 0 to 10. Default 0.3. */
+  /** Longest wait for the configuration in seconds, 0 to 10. Default 0.3. */
   configSeconds?: number | undefined;
-  /** Receives why a configuration cannot be used; `null` for nobody. Default `console`. */
+  /** Receives the reason if a configuration cannot be used; `null`: none. Default `console`. */
   logger?: Logger | null | undefined;
-  /** `false`: none is kept for later sessions. Default true. */
+  /** `false`: no configuration is kept for later sessions. Default true. */
   storage?: boolean;
 }
 
@@ -54,7 +54,7 @@ const CHECKS: Checks<TrialConfig> = {
   options: ['an object', isPlain],
 };
 
-/** Returns a valid configuration; throws an `InputError` for another. */
+/** Returns `value` if it is a valid configuration, else throws an `InputError`. */
 export function validConfig(value: unknown): TrialConfig {
   const config = { ...ABSENT, ...(value as TrialConfig) };
   checkOptions(config, CHECKS, 'config');

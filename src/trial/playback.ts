@@ -12,7 +12,7 @@ const JUMP_SECONDS = 0.3;
 const STILL_SECONDS = 0.6;
 /** If a paused element has had media for this long, the viewer starts it later than the page. */
 const READY_SECONDS = 0.5;
-/** The last picture is closer to the end than this: waiting there is no stall. */
+/** The last picture is closer to the end than this, so waiting for it is no stall. */
 const END_SECONDS = 0.1;
 /** The device slept if nothing was sampled for this long. */
 const ASLEEP_SECONDS = 65;
@@ -36,7 +36,7 @@ export class Playback {
   private readonly _live = { offRateSeconds: 0, seconds: 0, latencySum: 0 };
   /** Media of known bitrate that played without waiting. `waitedSeconds`: before it. */
   private readonly _pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number }[] = [];
-  /** Since the latest piece. */
+  /** Seconds of waiting since the latest piece. */
   private _waitedSeconds = 0;
   private readonly _segments: VideoSegment[] = [];
   private _element: ObservedElement | undefined;
@@ -50,7 +50,7 @@ export class Playback {
 
   constructor(private _sampledAtSeconds: number) {}
 
-  /** A segment is in the buffer, in place of an earlier one. */
+  /** A segment is in the buffer, and replaces an earlier segment there. */
   buffered(segment: VideoSegment): void {
     this._segments.unshift(segment);
     this._segments.splice(SEGMENTS_KEPT);

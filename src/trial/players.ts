@@ -14,7 +14,7 @@ import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
 import { pageSeconds, type Transfers } from './transfers.ts';
 
 interface PlayerListener {
-  /** In place of the source before, if there is one. */
+  /** A source has begun; it replaces the source before, if any. */
   sourceBegan(): void;
   sourceEnded(): void;
   /** Transfers of the present source. */
@@ -94,7 +94,7 @@ export function observedDash(player: Dash): ObservedPlayer {
 /** hls.js 1.5 has no `latestLevelDetails`. */
 type HlsPlayer = Pick<Hls, 'levels' | 'media' | 'latency'> & Partial<Pick<Hls, 'latestLevelDetails'>>;
 
-/** The declared mean, where there is one; hls.js's `averageBitrate` may be what it has measured. */
+/** The declared mean, if any; hls.js's `averageBitrate` may be what hls.js has measured. */
 function bitrateOf(level: Level | undefined): number {
   return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || level?.bitrate || 0;
 }

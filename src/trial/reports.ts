@@ -20,29 +20,29 @@ import { pageSeconds, Transfers } from './transfers.ts';
 /** The package's version, as in package.json: a test compares them. */
 export const VERSION = '0.2.0';
 const SAMPLE_MS = 100;
-/** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
+/** Shaka reports bits at the end of a download: bits that are later than this do not count for a rhythm. */
 const LATE_SECONDS = 30;
 const MOST_FAULTS = 16;
-/** Modelled quality above which few viewers see a difference; on VMAF's scale, 6 are one that half of them see. */
+/** Modelled quality above which few viewers see a difference; on VMAF's scale, half of them see a difference of 6. */
 const GOOD_ENOUGH = 90;
 /** By their engines: all browsers on iOS have WebKit. */
 const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /applewebkit/i };
 
 export interface ReportOptions {
-  /** The plugin's handle, in arms with the plugin; also before it has a player. */
+  /** The plugin's handle, in arms with the plugin; it need not have a player yet. */
   leoAbr?: LeoAbrHandle | undefined;
   /** The arm from `assignArm`. Default: no trial. */
   arm?: Arm | undefined;
-  /** Receives each report as a line of JSON by POST. `observations`: with each second's throughput. Default: nowhere. */
+  /** URL that receives each report as a line of JSON by POST. `observations` adds each second's throughput. Default: none. */
   report?: string | URL | { url: string | URL; observations?: boolean } | undefined;
   /** `false`: reports that could not be sent are not kept for the next visit. Default true. */
   storage?: boolean;
-  /** Faults of the observation are written here, each once; `null` for nowhere. Default `console`. */
+  /** Gets each fault of the observation once; `null`: none. Default `console`. */
   logger?: Logger | null;
 }
 
 export interface SessionReports {
-  /** Calls `listener` at the end of each session; returns a function that ends this. */
+  /** Calls `listener` at the end of each session; returns a function that removes it. */
   on(type: 'session', listener: (report: SessionReport) => void): () => void;
   /** Reports the present session and observes no more. Safe to call twice. */
   stop(): void;

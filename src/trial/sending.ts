@@ -12,7 +12,7 @@ const HIDDEN_MS = 10 * 60_000;
 type Kept = { url: string; report: SessionReport; hiddenAtMs?: number | undefined };
 
 export class Outbox {
-  /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
+  /** Sends the reports of earlier visits to this address once more, and drops the reports that fail again. */
   constructor(
     private readonly _url: string,
     private readonly _keeps: boolean,

@@ -32,7 +32,7 @@ const FAR_SECONDS = 2;
 const FAR_BELOW_SECONDS = 0.15;
 /** Playback at rate 1 that is this near to the target stays at rate 1. */
 const NEAR_SECONDS = 0.05;
-/** Another rate than the present one and 1 has to be better by this, in seconds of stall. */
+/** A rate other than the present rate and 1 has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
 /** A chunk that needs no more than one of the last 2 s causes no stall of its own. */
 const SAME_STALL_SECONDS = 2;

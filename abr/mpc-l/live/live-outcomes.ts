@@ -46,7 +46,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private readonly _options: ResolvedMpcLOptions;
   private readonly _link: LinkPaths;
   private readonly _latencySeconds: number;
-  /** From now. */
+  /** Seconds from now until the segment's first chunk exists. */
   private readonly _firstExistsSeconds: number;
   private readonly _chunkCount: number;
   private readonly _chunkSeconds: number;

@@ -20,7 +20,7 @@ const ABANDON_AFTER_SECONDS = 0.5;
 /** ... and if the download will take at least this multiple of the segment's duration (`abandonDurationMultiplier`). */
 const ABANDON_DURATIONS = 1.8;
 
-/** dash.js as it comes. */
+/** dash.js's default rules. */
 export function createDynamic(): Controller {
   return new DashRules('dynamic', true);
 }
