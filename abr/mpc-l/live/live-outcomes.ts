@@ -53,7 +53,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private readonly _qualities: readonly number[];
   private readonly _stallCosts: ReturnType<typeof stallCostsOf>;
   private readonly _sizesBits: (readonly number[])[] = [];
-  /** Of the future that is played: when the link is free, when playback needs the next chunk, stalls, chunks to come. */
+  /** The future that is played: when its link is free, when playback needs the next chunk, stalls, chunks to come. */
   private _at = 0;
   private _due = 0;
   private _stalls = 0;
@@ -151,7 +151,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     return needed;
   }
 
-  /** Plays the first of `count` chunks in one future: those of the request. Returns how long playback stalls for them. */
+  /** Plays the request's chunks, the first of `count`, in one future. Returns how long playback stalls for them. */
   private _begin(future: number, request: LiveRequest, count: number, needed?: Float64Array): number {
     const { playbackRate, started, isPaused, bufferLevelSeconds, live } = this._state;
     this._at = 0;

@@ -21,7 +21,7 @@ export const LIVE_PAGE = {
   /** How late a segment is requested that did not exist before: with chunks, and as a whole. */
   lowLatencyLateSeconds: 0.002,
   lateSeconds: 0.01,
-  /** Parts in which a page sees a body: as the origin sends its chunks (the first part of each comes sooner), or by progress events. */
+  /** Parts in which a page sees a body: the first one of each chunk and the others, or by progress events. */
   firstReadSeconds: 0.004,
   readChunksSeconds: 0.02,
   readWholeSeconds: 0.05,
