@@ -105,7 +105,8 @@ export class Pacing implements Ticking {
     const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this._jumpedMs >= JUMP_MS;
     const waitsMs = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
-    const keepsForSeconds = waitsMs > 0 ? waitsMs / 1000 : Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds || 0);
+    const mostSeconds = waitsMs > 0 ? waitsMs / 1000 : LONGEST_KEPT_SECONDS;
+    const keepsForSeconds = Math.min(mostSeconds, pace.keepsForSeconds || 0);
     const untilSeconds = nowSeconds + keepsForSeconds - EARLY_TICK_SECONDS;
     if (!pace.jump) this._kept = { controller, untilSeconds };
     if (isJump) {
