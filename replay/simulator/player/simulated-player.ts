@@ -148,7 +148,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const resolved = sessionOptions({
       host,
       controller,
-      weightsOf: scenarioWeights(scenario, objective),
+      weightsOf: scenarioWeights(scenario, objective, options.pricePerMbps),
       quality: scenarioQualities(scenario, objective, indexOf),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
