@@ -31,6 +31,9 @@ const NAMED_RISKS = [0, 0.1, 0.25, 0.5, 1];
 /** Medians of the watch time with their own names; `Infinity` plans as if nobody left. */
 const NAMED_WATCH_SECONDS = [60, 120, Number.POSITIVE_INFINITY];
 
+/** Prices of bits with their own names, in quality per Mbit/s: the option `saveData` of pages. */
+const NAMED_PRICES = [0.5, 1, 2, 4];
+
 /** An MPC-L under its name in the table. */
 const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   name,
@@ -75,6 +78,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:patience-1.5', { tuning: { patienceSegments: 1.5 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
+  // The same controller: the price is in the weights that the simulator gives this name.
+  ...NAMED_PRICES.map((price) => mpcL(`mpc-l:saves-${price}`)),
   mpcO('mpc-o'),
   mpcO('mpc-o:linear'),
   ['bola', createBola],
@@ -90,6 +95,11 @@ export const ALGORITHM_NAMES: readonly string[] = [...ALGORITHMS.keys()];
 export function objectiveOf(name: string): Objective {
   const asked = /:(perceived|linear|log)$/.exec(name)?.[1] as Objective | undefined;
   return asked ?? (/^mpc-[lo](:|$)/.test(name) ? 'perceived' : 'linear');
+}
+
+/** The price of bits that a name stands for, in quality per Mbit/s. */
+export function pricePerMbpsOf(name: string): number {
+  return Number(/:saves-([\d.]+)$/.exec(name)?.[1] ?? 0);
 }
 
 /**

@@ -169,7 +169,7 @@ export interface Pace {
   targetLatencySeconds: number;
   /** Reason for the rate in one line with units. */
   reason: string;
-  /** Seconds for which `pace` need not be called once the rate is set, at most 1. Default 0. */
+  /** Seconds for which `pace` need not be called, at most 1 and until its rate can be set. Default 0. */
   keepsForSeconds?: number;
 }
 

@@ -87,7 +87,6 @@ test('law: a valid forecast gives futures of the link whose bits are finite and 
         if (!(bits >= before && bits < Number.POSITIVE_INFINITY)) wrong.push([future, seconds, bits]);
         before = bits;
       }
-      link.paths.begin();
       const arrives = link.paths.arrivalSeconds(future, fromSeconds, 1e6);
       if (!(arrives >= fromSeconds - 1e-6 && arrives < Number.POSITIVE_INFINITY)) wrong.push([future, arrives]);
     }

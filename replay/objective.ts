@@ -13,9 +13,10 @@ import type { Scenario } from './scenarios.ts';
 export function scenarioWeights(
   { ladderBps, mu, lambda }: Pick<Scenario, 'ladderBps' | 'mu' | 'lambda'>,
   objective: Objective,
+  pricePerMbps = 0,
 ): (pictures: Pictures) => QoeWeights {
   const linear = { ...qoeWeights('linear', ladderBps), mu, lambda };
-  const weightsOf = weightsOfPictures(objective, 0);
+  const weightsOf = weightsOfPictures(objective, pricePerMbps);
   return ({ ladder, live }) =>
     objective === 'linear'
       ? linear

@@ -35,17 +35,13 @@ export class Futures {
     this._innovations = drawInnovations(count, seed);
   }
 
-  /**
-   * Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. Returns false if those
-   * were of the same forecast.
-   */
-  draw(forecast: QuantileForecast, ageSeconds: number): boolean {
+  /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
+  draw(forecast: QuantileForecast, ageSeconds: number): void {
     const isSame = this._steps !== undefined && forecast === this._steps.forecast;
     this._steps = new ForecastSteps(forecast, ageSeconds);
-    if (isSame) return false;
+    if (isSame) return;
     this._drawnSteps = 0;
     if (this._steps.correlation !== this._correlation) this._rank(this._steps.correlation);
-    return true;
   }
 
   /** Steps of the forecast that was drawn last. */

@@ -278,6 +278,21 @@ test('without abandonment, more buffer never lowers a score, and larger sizes ne
   });
 });
 
+test('a higher price of stalls or of switches never raises a score', () => {
+  const lower = { mu: 0, lambda: 0, stall: 0, rise: 0 };
+  forAll([anyCase(), fc.constantFrom(...(Object.keys(lower) as (keyof typeof lower)[]))], SEED, (one, price) => {
+    const { weights, ladderBps } = one.state;
+    const more = 0.5 * weights.quality(ladderBps[ladderBps.length - 1]!);
+    const dearer = { ...weights, [price]: (weights[price] ?? 0) + more };
+    const before = evaluationsOf(one.state, one.forecast);
+    evaluationsOf({ ...one.state, weights: dearer }, one.forecast).forEach(({ score }, r) => {
+      lower[price] += score < before[r]!.score - 1e-9 ? 1 : 0;
+      expect(score).toBeLessThanOrEqual(before[r]!.score + 1e-9 * (1 + Math.abs(score)));
+    });
+  });
+  for (const count of Object.values(lower)) expect(count).toBeGreaterThan(20);
+});
+
 describe('reconsider', () => {
   const controller = createMpcL({ tuning: { patienceSegments: 1.5 } });
 

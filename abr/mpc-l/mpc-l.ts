@@ -42,8 +42,11 @@ const LONGEST_KEPT_SECONDS = 3;
 export interface LivePart {
   /** MPC-D's plan, which decides without a usable forecast. */
   readonly fallback: LivePlan;
-  /** What requests lead to in the futures of a forecast; they hold until the next call. */
-  outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes;
+  /**
+   * What requests lead to in the futures of a forecast; they hold until the next call. `copies`: of each future, with
+   * fluctuations of their own, 1 or 2. Default 2.
+   */
+  outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): Outcomes;
   /** The rate to play at; towards the target without a forecast. Absent where the player sets the rate. */
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
 }
@@ -121,7 +124,7 @@ export class MpcL implements Controller {
       return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
     }
 
-    const outcomes = this._outcomes(state, usable);
+    const outcomes = this._outcomes(state, usable, 1);
     const running = outcomes.running(inFlight, current);
     if (!outcomes.isLate(running)) return 'keep';
     const kept = outcomes.evaluate(running);
@@ -182,8 +185,8 @@ export class MpcL implements Controller {
     return `lower: handover expected in ${seconds} s, ${Math.round(100 * next.confidence)} %; `;
   }
 
-  private _outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {
-    if (state.live && this._live) return this._live.outcomes(state, forecast);
+  private _outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): Outcomes {
+    if (state.live && this._live) return this._live.outcomes(state, forecast, copies);
     this._futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
     return new SegmentOutcomes(state, this._options, this._futures, this._ranks);
   }

@@ -53,7 +53,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   patienceSegments: 2.5,
   abandonMargin: 0.05,
   liveStallSeconds: 1.5,
-  liveLateSeconds: 4,
+  liveLateSeconds: 0.6,
   outagesPerSecond: 0.004,
   stallLevelSeconds: 0.12,
 };

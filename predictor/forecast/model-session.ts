@@ -42,6 +42,8 @@ export class ModelSession {
   private readonly _options: ModelSessionOptions;
   private _history = new LinkHistory();
   private _subSecond: SubSecond | undefined;
+  /** Second of any handover, as of the latest forecast; NaN = unknown. */
+  private _phaseSeconds = Number.NaN;
   private _outline: ModelOutline | undefined;
   private _recalibration: Recalibration | undefined;
   private _time: Pick<SessionContext, 'utcMsAtStart' | 'utcUncertaintySeconds'> = {};
@@ -65,6 +67,7 @@ export class ModelSession {
     this._isFollowing = false;
     this.handoverClock = undefined;
     this._subSecond = undefined;
+    this._phaseSeconds = Number.NaN;
     this._followIfNeeded();
   }
 
@@ -88,9 +91,7 @@ export class ModelSession {
     }
     const { startSeconds, endSeconds, bits } = observation;
     if (this._recalibration) this._recalibration.observe(startSeconds, endSeconds, bits);
-    if (this._subSecond === undefined) return;
-    const estimate = this.handoverClock?.isLeo ? this.handoverClock.estimate(endSeconds) : undefined;
-    this._subSecond.observe(startSeconds, endSeconds, bits, estimate?.phaseSeconds ?? Number.NaN);
+    if (this._subSecond) this._subSecond.observe(startSeconds, endSeconds, bits, this._phaseSeconds);
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
@@ -104,6 +105,7 @@ export class ModelSession {
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
     const clock = this.handoverClock;
     const estimate = clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
+    this._phaseSeconds = estimate ? estimate.phaseSeconds : Number.NaN;
     const referenceBps = this._history.referenceBps();
     if (referenceBps === undefined || !this._history.writeFeatures(nowSeconds, features)) return undefined;
     const { utcMsAtStart: utcMs } = this._time;

@@ -71,9 +71,8 @@ class Share implements FlightLink {
   }
 
   private lastPiece(of: 'linkBits' | 'bits', until: number): SharePiece | undefined {
-    let i = this.pieces.length - 1;
-    while (i >= 0 && this.pieces[i]![of] > until) i--;
-    return this.pieces[i];
+    for (let i = this.pieces.length - 1; i >= 0; i--) if (this.pieces[i]![of] <= until) return this.pieces[i];
+    return undefined;
   }
 }
 

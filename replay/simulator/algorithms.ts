@@ -2,7 +2,14 @@
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import type { SessionContext } from '../../abr/forecast.ts';
-import { ALGORITHM_NAMES, type Controller, createController, type Forecaster, objectiveOf } from '../../abr/index.ts';
+import {
+  ALGORITHM_NAMES,
+  type Controller,
+  createController,
+  type Forecaster,
+  objectiveOf,
+  pricePerMbpsOf,
+} from '../../abr/index.ts';
 import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import type { ModelSessionOptions } from '../../predictor/forecast/model-session.ts';
@@ -110,6 +117,7 @@ export function simulatedAlgorithm(
     ...task,
     algorithm: name,
     objective: objectiveOf(controller),
+    pricePerMbps: pricePerMbpsOf(controller),
     catchUp,
     controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
     // Rules of dash.js and own algorithms may look back further than the plugin's controllers.

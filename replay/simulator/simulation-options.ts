@@ -28,6 +28,8 @@ export interface SimulationOptions {
   segmentCount?: number;
   /** What the controller plans on. Default `linear`. */
   objective?: Objective;
+  /** Price of bits, in quality per Mbit/s. Default 0. */
+  pricePerMbps?: number;
   /** For the forecaster and the result; the simulator uses no random numbers. Default 0. */
   seed?: number;
   /** Name in the result. Default: the controller's. */

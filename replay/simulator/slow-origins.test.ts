@@ -72,7 +72,7 @@ describe.each(LINKS)('$name at $mbps Mbit/s', (link) => {
     const { stallSeconds, abandonments, forecastMbps, meanMbps } = play(waitSeconds, link);
     expect(stallSeconds).toBe(0);
     expect(abandonments).toBeLessThanOrEqual(3);
-    expect(Math.abs(Math.log(forecastMbps / usual.forecastMbps))).toBeLessThan(0.15);
+    expect(Math.abs(Math.log(forecastMbps / usual.forecastMbps))).toBeLessThan(0.2);
     expect(meanMbps).toBeGreaterThan(0.4 * usual.meanMbps);
   });
 

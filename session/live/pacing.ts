@@ -104,9 +104,11 @@ export class Pacing implements Ticking {
     this._pace = pace;
     const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this._jumpedMs >= JUMP_MS;
-    const isSet = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
-    const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds || 0) - EARLY_TICK_SECONDS;
-    if (isSet && !pace.jump) this._kept = { controller, untilSeconds: nowSeconds + keepsForSeconds };
+    const waitsMs = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
+    const mostSeconds = waitsMs > 0 ? waitsMs / 1000 : LONGEST_KEPT_SECONDS;
+    const keepsForSeconds = Math.min(mostSeconds, pace.keepsForSeconds || 0);
+    const untilSeconds = nowSeconds + keepsForSeconds - EARLY_TICK_SECONDS;
+    if (!pace.jump) this._kept = { controller, untilSeconds };
     if (isJump) {
       this._jumpedMs = nowMs;
       player.jumpToLive(pace.targetLatencySeconds);
@@ -120,21 +122,21 @@ export class Pacing implements Ticking {
   }
 
   /**
-   * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns whether the pace's rate is set. `presentRate`: the
-   * one that the player has now.
+   * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns how long the pace's rate still has to wait.
+   * `presentRate`: the one that the player has now.
    */
-  private _set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): boolean {
+  private _set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): number {
     const { rate: player, host } = this._parts;
     const held = this._held;
     const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
     const isTimely = !host.isHidden() || isLate;
     const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
-    const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
-    const isKept = held && isSame(rate, held.rate) && isSame(rate, presentRate);
-    if (isKept || !isDue) return isKept === true;
+    if (held && isSame(rate, held.rate) && isSame(rate, presentRate)) return 0;
+    const waitsMs = held && rate !== 1 ? held.atMs + CHANGE_MS - nowMs : 0;
+    if (waitsMs > 0) return waitsMs;
     this._held = { rate, atMs: nowMs };
     player.setPlaybackRate(rate);
-    return true;
+    return 0;
   }
 
   /** The rate or the target differs from the last event's. */

@@ -13,7 +13,7 @@ const FAST_SHARE = 0.5;
 /** One slow switch may be an outage, so it counts for this long. Two slow switches in a row count until a fast switch. */
 const DOUBTED_SECONDS = 20;
 /** If a request waits longer, the origin does not answer. An outage of a satellite link often causes shorter waits. */
-const UNANSWERED_SECONDS = 2;
+const UNANSWERED_SECONDS = 1.2;
 /** A representation without an answer is avoided for this long, and ten times as long after another try. */
 const AVOIDED_SECONDS = 60;
 /** Set-up time of a representation while it is avoided. */

@@ -53,6 +53,23 @@ test("dash.js's limits are those at each decision", () => {
   expect(asked(limits)).toMatchObject({ ladderBps: [1e6, 2e6], bufferCapSeconds: 30 });
 });
 
+test('when the page comes to allow more, dash.js may replace what is buffered, but not during a download', () => {
+  const { player, controller } = started();
+  const { buffer } = player.settings.streaming;
+  const asked = (bitrateLimit: number) => {
+    Object.assign(player, { bitrateLimit });
+    controller.next = bitrateLimit - 1;
+    return [player.ask(), buffer.fastSwitchEnabled];
+  };
+  expect(asked(1)).toEqual([0, false]);
+  const sent = player.send(0, 0);
+  expect(asked(3)).toEqual([player.current, false]);
+  sent.completed(4e6);
+  expect(asked(3)).toEqual([2, null]);
+  expect(asked(3)).toEqual([2, false]);
+  expect(asked(1)).toEqual([0, false]);
+});
+
 describe('bitrates', () => {
   /** With these, in pictures of 360, 720 and 1080 lines. */
   const playing = (bitratesBps: number[], qualityRanking: number[] = []) => {

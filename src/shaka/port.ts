@@ -22,7 +22,7 @@ interface AskedManager {
   linkBps(): number;
 }
 
-/** So many segments of the buffer stay where it is replaced. */
+/** Segments of the buffer that stay where it is replaced. */
 const KEPT_SEGMENTS = 1.5;
 
 export class ShakaPort implements PlayerPort {

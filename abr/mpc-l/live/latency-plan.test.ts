@@ -100,7 +100,7 @@ test('a chunk that needs a higher latency slows playback down before it, as long
   const need = 1.05;
   // Each step brings it nearer by a chunk.
   const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: need }));
-  expect(Math.abs(latencies[25]! - need)).toBeLessThan(0.02);
+  expect(Math.abs(latencies[25]! - need)).toBeLessThan(0.03);
   expect(latencies.slice(0, 6)).toEqual(new Array(6).fill(TARGET_SECONDS));
 });
 

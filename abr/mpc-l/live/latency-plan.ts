@@ -10,7 +10,7 @@ import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
 // Local bindings, because the loops over the cells dominate the cost.
 /** The plan's steps of time and of latency. */
 const SLOT_SECONDS = 0.5;
-const GRID_SECONDS = 0.02;
+const GRID_SECONDS = 0.04;
 /** Latencies below and above present and target that the plan knows. */
 const BELOW_SECONDS = 0.15;
 const ABOVE_SECONDS = 0.6;
@@ -128,50 +128,41 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
     later[cell] = REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
   }
   const changeCost = rates.includes(presentRate) ? CHANGE_COST : 0;
-  const changeCosts = rates.map((rate) => (rate === presentRate || rate === 1 ? 0 : changeCost));
-  const noCosts = rates.map(() => 0);
+  const firstCosts = rates.map((rate, r) => rateCosts[r]! + (rate === presentRate || rate === 1 ? 0 : changeCost));
   let values = new Float64Array(cells);
   let best = -1;
   const present = Math.round((nowSeconds - lowestSeconds) / GRID_SECONDS);
-  // Cells per slot that playback can go from the present one.
-  const reach = Math.ceil(Math.max(...moves.map(Math.abs))) + 1;
   for (let slot = slots - 1; slot >= 0; slot--) {
-    const from = Math.max(0, present - slot * reach);
-    const to = Math.min(cells, present + slot * reach + 1);
-    const choices = { moves, rateCosts, addedCosts: slot === 0 ? changeCosts : noCosts };
-    best = chooseInSlot(choices, later, values.subarray(0, to), from);
-    for (let cell = from; cell < to; cell++) {
-      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls?.[slot * cells + cell] || 0);
+    best =
+      slot > 0
+        ? chooseInSlot(moves, rateCosts, later, values)
+        : chooseInSlot(moves, firstCosts, later, values.subarray(0, present + 1));
+    for (let cell = 0; cell < cells; cell++) {
+      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls ? stalls[slot * cells + cell]! : 0);
     }
     [values, later] = [later, values];
   }
   return rates[best] || 1;
 }
 
-interface Choices {
-  /** Per rate: the cells that it moves playback by in a slot, and two parts of its cost. */
-  moves: readonly number[];
-  rateCosts: readonly number[];
-  addedCosts: readonly number[];
-}
-
 /**
- * Writes the least cost of a slot and those after it for each cell from `from` on; returns the index of the last cell's
- * rate, or -1. A function of its own: V8 would leave the optimised inner loop of a long function at each slot.
+ * Writes the least cost of a slot and those after it for each cell; returns the index of the last cell's rate, or -1.
+ * `moves`, `costs`: per rate, the cells that it moves playback by in a slot, and its cost. A function of its own: V8 would
+ * leave the optimised inner loop of a long function at each slot.
  */
 function chooseInSlot(
-  { moves, rateCosts, addedCosts }: Choices,
+  moves: readonly number[],
+  costs: readonly number[],
   later: Float64Array,
   into: Float64Array,
-  from: number,
 ): number {
   const last = later.length - 2;
   let best = -1;
   for (let r = 0; r < moves.length; r++) {
     const whole = Math.floor(moves[r]!);
     const share = moves[r]! - whole;
-    const added = rateCosts[r]! + addedCosts[r]!;
-    for (let cell = from; cell < into.length; cell++) {
+    const added = costs[r]!;
+    for (let cell = 0; cell < into.length; cell++) {
       const to = cell + whole;
       const low = to < 0 ? 0 : Math.min(to, last);
       const cost = added + later[low]! + (to < 0 ? 0 : to > last ? 1 : share) * (later[low + 1]! - later[low]!);

@@ -59,7 +59,6 @@ describe('a constant link', () => {
     const anyTransfer = fc.record({ pause: between(0, 3), bits: between(1, 60e6) });
     const anyTransfers = fc.array(anyTransfer, { minLength: 1, maxLength: 12 });
     forAll([anyTransfers, fc.nat(link.count - 1)], SEED, (transfers, future) => {
-      link.begin();
       let at = 0;
       for (const { pause, bits } of transfers) {
         const arrival = link.arrivalSeconds(future, at + pause, bits);
@@ -76,7 +75,6 @@ describe('a varying link', () => {
   test('arrivals invert the bits', () => {
     const varying = read(forecastOf({ fluctuation }));
     forAll([fc.nat(varying.count - 1), between(0, 8), between(1, 40e6)], SEED, (future, from, bits) => {
-      varying.begin();
       const until = varying.arrivalSeconds(future, from, bits);
       fc.pre(until < DRAWN_SECONDS);
       expect((varying.bitsUntil(future, until) - varying.bitsUntil(future, from)) / bits).toBeCloseTo(1, 6);
@@ -223,14 +221,12 @@ test('a given path that is dead for ever or for a while delivers late, and never
     const link = sampled(dead);
     for (const [i, from] of [0, 0, 3, 20].entries()) {
       const bits = 1e6 * (i % 2);
-      link.begin();
       const arrival = link.arrivalSeconds(0, from, bits);
       expect(arrival).toBeGreaterThanOrEqual(from - 1e-9);
       expect(arrival).toBeLessThan(Number.POSITIVE_INFINITY);
     }
   }
   const link = sampled(late);
-  link.begin();
   expect(link.arrivalSeconds(0, 0, 8e6)).toBeCloseTo(6, 6);
 });
 

@@ -10,7 +10,7 @@ import { levelShare, nearestLevel } from '../../statistics/quantile.ts';
 import { minimalStandard } from '../../statistics/random.ts';
 import { MAX_STEPS } from '../forecast-steps.ts';
 import { Futures } from '../futures.ts';
-import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
+import { CELL_SECONDS, CELLS, CELLS_PER_SECOND, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 /** Each future of the forecast gets this many fluctuations. */
@@ -31,13 +31,19 @@ const CORRELATION_STEP = 0.05;
 export class LinkFutures {
   readonly paths: LinkPaths;
   private readonly _futures: Futures;
-  /** `[future][cell]`: normal innovations, and the places in `_ratios` of the scores that follow from `_correlation`. */
+  /**
+   * `[future][cell]`: normal innovations of the first copies, and the places in `_ratios` of the scores that follow from
+   * `_correlation`. The second copies come after the first and mirror them, so that few futures stand for the distribution.
+   */
   private readonly _innovations: Float64Array;
   private readonly _places: Uint8Array;
   private _correlation = Number.NaN;
   /** The last forecast's fluctuation by score, and its capacity `[future][step]` in bit/s. */
   private readonly _ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
   private readonly _rates: Float64Array;
+  private _forecast: QuantileForecast | undefined;
+  private _drawnSteps = 0;
+  private _variance = 0;
   /** `[future][handover][draw]`: normal scores. */
   private readonly _draws: Float64Array;
 
@@ -48,69 +54,91 @@ export class LinkFutures {
     this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);
     const normal = () => normalQuantile(Math.max(1e-9, random()));
-    this._innovations = Float64Array.from({ length: count * CELLS }, normal);
-    // The second copy of a future mirrors the first, so that few futures stand for the distribution.
-    this._innovations.forEach((innovation, i, all) => {
-      if (Math.floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
-    });
+    this._innovations = Float64Array.from({ length: steps * CELLS }, normal);
     this._places = new Uint8Array(count * CELLS);
-    this._rates = new Float64Array(count * MAX_STEPS);
+    this._rates = new Float64Array(steps * MAX_STEPS);
     this._draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
-  /** Draws the futures of a forecast into `paths`, which it returns. */
-  draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
+  /** Draws the futures of a forecast, or only their first copies, into `paths`, which it returns. */
+  draw(state: PlayerState, forecast: QuantileForecast, copies = COPIES): LinkPaths {
+    const steps = this._futures.count;
+    this.paths.count = steps * copies;
     const ageSeconds = Math.max(0, ageSecondsOf(forecast, state.nowSeconds));
-    if (this._futures.draw(forecast, 0)) this._prepare(forecast);
+    if (forecast !== this._forecast) this._prepare(forecast);
     const { bits, count } = this.paths;
-    const ends = forecast.stepEndsSeconds.slice(0, MAX_STEPS);
+    const ratios = this._ratios;
+    const places = this._places;
+    const ends = forecast.stepEndsSeconds;
+    const last = Math.min(MAX_STEPS, ends.length) - 1;
     // The capacity of each cell, in bit/s, in the place of the bits at its end.
-    for (let k = 0, from = 0, end = 0; k < ends.length; k++, from = end) {
-      end =
-        k === ends.length - 1
-          ? CELLS
-          : Math.max(from, Math.min(CELLS, Math.round((ends[k]! - ageSeconds) / CELL_SECONDS)));
-      for (let f = 0; f < count; f++) this._fluctuate(f, k, from, end);
+    for (let k = 0, from = 0; from < CELLS; k++) {
+      const end = k === last ? CELLS : Math.min(CELLS, Math.round((ends[k]! - ageSeconds) * CELLS_PER_SECOND));
+      if (k === this._drawnSteps) this._drawStep(forecast);
+      for (let f = 0; f < count; f++) {
+        const rate = this._rates[(f % steps) * MAX_STEPS + k]!;
+        const row = f * CELLS;
+        for (let i = row + from; i < row + end; i++) bits[i + f + 1] = rate * ratios[places[i]!]!;
+      }
+      from = Math.max(from, end);
     }
     this._dip(forecast, state);
-    for (let row = 0; row < bits.length; row += CELLS + 1) {
+    for (let row = 0; row < count * (CELLS + 1); row += CELLS + 1) {
+      let sum = 0;
       for (let cell = row + 1; cell <= row + CELLS; cell++) {
-        bits[cell] = bits[cell - 1]! + Math.max(LEAST_CELL_BPS, bits[cell]!) * CELL_SECONDS;
+        sum += Math.max(LEAST_CELL_BPS, bits[cell]!) * CELL_SECONDS;
+        bits[cell] = sum;
       }
     }
     return this.paths;
   }
 
-  /** Writes the capacities of one future's cells of a step. */
-  private _fluctuate(future: number, step: number, from: number, end: number): void {
-    const { bits } = this.paths;
-    const rate = this._rates[future * MAX_STEPS + step]!;
-    const row = future * (CELLS + 1) + 1;
-    for (let cell = from; cell < end; cell++) {
-      bits[row + cell] = rate * this._ratios[this._places[future * CELLS + cell]!]!;
-    }
-  }
-
   /** Computes what does not depend on the forecast's age. */
   private _prepare(forecast: QuantileForecast): void {
     const { fluctuation } = forecast;
-    const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
+    this._forecast = forecast;
+    this._futures.draw(forecast, 0);
+    this._drawnSteps = 0;
     const ratios = this._ratios;
-    for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt ? ratioAt((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) : 1;
-    const correlation = Math.round((fluctuation?.correlation || 0) / CORRELATION_STEP) * CORRELATION_STEP;
+    const {
+      levels,
+      ratios: values,
+      correlation: found,
+    } = fluctuation ?? { levels: [0.5], ratios: [1], correlation: 0 };
+    this._variance = values.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(levels, i), 0);
+    const ratioAt = quantileFunction(levels, values);
+    for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt((i - RATIO_MIDDLE) / RATIOS_PER_SCORE);
+    const correlation = Math.round(found / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
-    for (let i = 0; correlation !== this._correlation && i < this._places.length; i++) {
+    for (let i = 0; correlation !== this._correlation && i < this._innovations.length; i++) {
       const fresh = this._innovations[i]!;
       score = i % CELLS === 0 ? fresh : correlation * score + spread * fresh;
-      this._places[i] = Math.max(0, Math.min(ratios.length - 1, RATIO_MIDDLE + Math.round(score * RATIOS_PER_SCORE)));
+      const away = Math.round(Math.max(-RATIO_MIDDLE, Math.min(RATIO_MIDDLE, score * RATIOS_PER_SCORE)));
+      this._places[i] = RATIO_MIDDLE + away;
+      this._places[i + this._innovations.length] = RATIO_MIDDLE - away;
     }
     this._correlation = correlation;
-    for (const [k, { middleBps, power }] of narrowedSteps(forecast).slice(0, MAX_STEPS).entries()) {
-      for (let f = 0; f < this.paths.count; f++) {
-        const rate = this._futures.stepBps(Math.floor(f / COPIES), k);
-        this._rates[f * MAX_STEPS + k] = middleBps * (rate / middleBps) ** power;
-      }
+  }
+
+  /**
+   * Computes the capacities of the next step, with the part of their spread that the fluctuation does not explain: the
+   * mean of n cells with variance v and correlation r varies by about v (1 + r) / (1 - r) / n.
+   */
+  private _drawStep({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast): void {
+    const k = this._drawnSteps++;
+    const { correlation = 0 } = fluctuation || {};
+    const [low, middle, high] = [0.1, 0.5, 0.9].map((level) => nearestLevel(levels, level)) as [number, number, number];
+    const width = normalQuantile(levels[high]!) - normalQuantile(levels[low]!);
+    const row = quantilesBps[k]!;
+    const cells = Math.max(1, (stepEndsSeconds[k]! - (stepEndsSeconds[k - 1] || 0)) * CELLS_PER_SECOND);
+    const explained = (this._variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
+    const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
+    const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;
+    const middleBps = Math.max(1, row[middle]!);
+    const power = Math.sqrt(1 - share);
+    for (let f = 0; f < this._futures.count; f++) {
+      this._rates[f * MAX_STEPS + k] = middleBps * (this._futures.stepBps(f, k) / middleBps) ** power;
     }
   }
 
@@ -148,31 +176,13 @@ export class LinkFutures {
   }
 }
 
-/**
- * The steps with the part of their spread that the fluctuation does not explain: the mean of n cells with variance v and
- * correlation r varies by about v (1 + r) / (1 - r) / n.
- */
-function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast) {
-  const [low, middle, high] = [0.1, 0.5, 0.9].map((level) => nearestLevel(levels, level)) as [number, number, number];
-  const width = normalQuantile(levels[high]!) - normalQuantile(levels[low]!);
-  const { correlation, levels: shares, ratios } = fluctuation ?? { correlation: 0, levels: [], ratios: [] };
-  const variance = ratios.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(shares, i), 0);
-  return stepEndsSeconds.map((endSeconds, k) => {
-    const row = quantilesBps[k]!;
-    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] || 0)) / CELL_SECONDS);
-    const explained = (variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
-    const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
-    const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;
-    return { middleBps: Math.max(1, row[middle]!), power: Math.sqrt(1 - share) };
-  });
-}
-
 /** Values over normal scores: linear between the quantile levels, constant beyond them. */
 function quantileFunction(levels: readonly number[], values: readonly number[]): (score: number) => number {
   const scores = levels.map(normalQuantile);
   return (score) => {
-    const above = scores.findIndex((one) => one >= score);
-    if (above <= 0) return values[above === 0 ? 0 : values.length - 1]!;
+    let above = 0;
+    while (above < scores.length && scores[above]! < score) above++;
+    if (above === 0 || above === scores.length) return values[Math.min(above, scores.length - 1)]!;
     const share = (score - scores[above - 1]!) / (scores[above]! - scores[above - 1]!);
     return values[above - 1]! + share * (values[above]! - values[above - 1]!);
   };

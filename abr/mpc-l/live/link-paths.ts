@@ -6,17 +6,22 @@ import type { CapacityPath } from '../../mpc/capacity-path.ts';
 export const CELL_SECONDS = 0.1;
 /** Capacity is tabulated for this long from now on. Later it goes on as on average. */
 export const DRAWN_SECONDS = 10;
-export const CELLS = Math.round(DRAWN_SECONDS / CELL_SECONDS);
+export const CELLS_PER_SECOND = 10;
+export const CELLS = DRAWN_SECONDS * CELLS_PER_SECOND;
 /** Stands for a dead link and keeps divisions finite. */
 export const LEAST_CELL_BPS = 1e3;
 
 export class LinkPaths {
   /** `[future * (CELLS + 1) + cell]`: bits from now to the cell's start. */
   readonly bits: Float64Array;
+  /** The last transfer: its future's row, its end, the bits from now to it, and its cell. */
+  private _row = -1;
+  private _atSeconds = 0;
+  private _untilBits = 0;
   private _cell = 0;
 
-  /** @param count futures */
-  constructor(readonly count: number) {
+  /** @param count futures; of fewer, those that are drawn */
+  constructor(public count: number) {
     this.bits = new Float64Array(count * (CELLS + 1));
   }
 
@@ -30,29 +35,37 @@ export class LinkPaths {
 
   /** Bits from now to `seconds` from now. */
   bitsUntil(future: number, seconds: number): number {
-    const at = Math.min(CELLS, Math.max(0, seconds / CELL_SECONDS));
+    const at = Math.min(CELLS, Math.max(0, seconds * CELLS_PER_SECOND));
     const cell = Math.min(CELLS - 1, Math.floor(at));
     const i = future * (CELLS + 1) + cell;
     return this.bits[i]! + (at - cell) * (this.bits[i + 1]! - this.bits[i]!);
   }
 
-  /** Begins a series of transfers in one future, in order of time. */
-  begin(): void {
-    this._cell = 0;
-  }
-
-  /** When `bits` have arrived that start at `fromSeconds`; both in seconds from now. */
+  /**
+   * When `bits` have arrived that start at `fromSeconds`; both in seconds from now. A transfer that starts as the last one
+   * ends goes on from there.
+   */
   arrivalSeconds(future: number, fromSeconds: number, bits: number): number {
+    const table = this.bits;
     const row = future * (CELLS + 1);
-    const all = this.bits[row + CELLS]!;
-    const until = this.bitsUntil(future, fromSeconds) + bits;
-    if (until >= all) {
-      return Math.max(fromSeconds, DRAWN_SECONDS) + (Math.min(bits, until - all) / all) * DRAWN_SECONDS;
+    if (row !== this._row || fromSeconds !== this._atSeconds) {
+      this._row = row;
+      this._untilBits = this.bitsUntil(future, fromSeconds);
+      this._cell = Math.min(CELLS - 1, Math.max(0, Math.floor(fromSeconds * CELLS_PER_SECOND)));
     }
-    let cell = this._cell;
-    while (this.bits[row + cell + 1]! < until) cell++;
-    this._cell = cell;
-    const low = this.bits[row + cell]!;
-    return (cell + (until - low) / (this.bits[row + cell + 1]! - low)) * CELL_SECONDS;
+    const until = this._untilBits + bits;
+    this._untilBits = until;
+    const all = table[row + CELLS]!;
+    if (until >= all) {
+      const late = Math.min(bits, until - all) / all;
+      this._atSeconds = Math.max(fromSeconds, DRAWN_SECONDS) + late * DRAWN_SECONDS;
+      return this._atSeconds;
+    }
+    let cell = row + this._cell;
+    while (table[cell + 1]! < until) cell++;
+    this._cell = cell - row;
+    const low = table[cell]!;
+    this._atSeconds = (cell - row + (until - low) / (table[cell + 1]! - low)) * CELL_SECONDS;
+    return this._atSeconds;
   }
 }

@@ -41,16 +41,16 @@ class LiveEdge implements LivePart {
       paceOf(state, inFlight, {
         options,
         isTargetFree: state.live!.isTargetFree || isTargetFree,
-        plan: forecast && { forecast, outcomes: this.outcomes(state, forecast) },
+        plan: forecast && { forecast, outcomes: this.outcomes(state, forecast, 1) },
       });
   }
 
-  outcomes(state: PlayerState, forecast: QuantileForecast): LiveOutcomes {
+  outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): LiveOutcomes {
     const latest = this._latest;
     if (latest?.state === state && latest.forecast === forecast) return latest.outcomes;
     const { tuning, seed } = this._options;
     this._link ||= new LinkFutures(tuning.futures / COPIES, seed);
-    const outcomes = new LiveOutcomes(state, this._options, this._link.draw(state, forecast));
+    const outcomes = new LiveOutcomes(state, this._options, this._link.draw(state, forecast, copies));
     this._latest = { state, forecast, outcomes };
     return outcomes;
   }

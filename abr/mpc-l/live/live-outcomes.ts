@@ -16,8 +16,8 @@ import type { LinkPaths } from './link-paths.ts';
 
 /** Segments of a plan. */
 const SEGMENTS = 3;
-/** Representations of the plan's later segments below this one's, the same for all of them; each future takes the best. */
-const LATER_STEPS = [0, 1, 2];
+/** The plan's later segments are at most this many representations below this one, all the same; each future takes the best. */
+const MOST_STEPS = 2;
 /** The queue at the plan's end may be as long as playback is later than this above its target: it has the buffer. */
 const NEAR_SECONDS = 1.5;
 /** Playback that is this near to its target is there. */
@@ -41,15 +41,6 @@ export interface LiveRequest extends PlannedRequest {
   buffered: number;
 }
 
-/** What became of playback in one future. */
-interface PlayedFuture {
-  score: number;
-  /** Cost of all stalls, and of the delay of the plan's last chunk. */
-  cost: number;
-  /** Stall of the request's own segment. */
-  stallSeconds: number;
-}
-
 export class LiveOutcomes implements Outcomes<LiveRequest> {
   private readonly _state: PlayerState;
   private readonly _options: ResolvedMpcLOptions;
@@ -62,6 +53,12 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private readonly _qualities: readonly number[];
   private readonly _stallCosts: ReturnType<typeof stallCostsOf>;
   private readonly _sizesBits: (readonly number[])[] = [];
+  /** The future that is played: when its link is free, when playback needs the next chunk, stalls, chunks to come. */
+  private _at = 0;
+  private _due = 0;
+  private _stalls = 0;
+  private _stalled = 0;
+  private _left = 0;
 
   constructor(state: PlayerState, options: ResolvedMpcLOptions, link: LinkPaths) {
     this._state = state;
@@ -78,7 +75,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
     const buffered = instead?.buffered || 0;
-    const bits = this._chunkBits(0, representation);
+    const bits = this._sizes(0)[representation]! / this._chunkCount;
     const { setupSeconds = [] } = this._state;
     const latencySeconds =
       this._latencySeconds + Math.max(0, (setupSeconds[representation] || 0) - Math.max(0, this._firstExistsSeconds));
@@ -99,32 +96,47 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
 
   /** Whether it is expected to stall playback for a time that is worth a switch. */
   isLate(running: LiveRequest): boolean {
-    // Later segments do not change the stall.
-    return this.evaluate(running, 1).stallSeconds >= this._options.tuning.liveLateSeconds;
+    let stallSeconds = 0;
+    for (let f = 0; f < this._link.count; f++) stallSeconds += this._begin(f, running, this._chunkCount);
+    return stallSeconds >= this._options.tuning.liveLateSeconds * this._link.count;
   }
 
   /**
    * As `SegmentOutcomes.evaluate`; the score is QoE of live streams (LoL+'s), summed over the plan. A second by which its
-   * last chunk is late counts as one of stall. `segments`: of the plan.
+   * last chunk is late counts as one of stall.
    */
-  evaluate(request: LiveRequest, segments = SEGMENTS): Evaluation {
-    const { weights, segmentSeconds } = this._state;
+  evaluate(request: LiveRequest): Evaluation {
+    const { weights, segmentSeconds, previousBitrateBps: before } = this._state;
+    const { representation, buffered } = request;
+    const { count } = this._link;
+    const qualities = this._qualities;
+    const quality = qualities[representation]!;
+    const own =
+      quality * segmentSeconds -
+      changeCost(weights, before === undefined ? Number.NaN : weights.quality(before), quality);
+    const end = this._firstExistsSeconds + SEGMENTS * segmentSeconds - this._chunkSeconds;
     let score = 0;
     let stallSeconds = 0;
-    const count = segments * this._chunkCount - request.buffered;
-    for (let f = 0; f < this._link.count; f++) {
-      let best: PlayedFuture | undefined;
-      for (const steps of LATER_STEPS) {
-        if (steps > (segments > 1 ? request.representation : 0)) break;
-        const played = this._play(f, request, { count, later: request.representation - steps });
-        if (best === undefined || played.score > best.score) best = played;
-        // Nothing stalls, so lower bitrates would only lower the quality.
-        if (played.cost === 0) break;
+    for (let f = 0; f < count; f++) {
+      stallSeconds += this._begin(f, request, SEGMENTS * this._chunkCount - buffered) / count;
+      const { _at: at, _due: due, _stalls: stalls, _stalled: stalled, _left: left } = this;
+      const least = this._stallCost(0);
+      let best = Number.NEGATIVE_INFINITY;
+      for (let later = representation; later >= 0 && later >= representation - MOST_STEPS; later--) {
+        const q = qualities[later]!;
+        const gain = own + (SEGMENTS - 1) * q * segmentSeconds - changeCost(weights, quality, q);
+        // Nothing that the later segments stall is worth it.
+        if (gain - least <= best) break;
+        this._at = at;
+        this._due = due;
+        this._stalls = stalls;
+        this._stalled = stalled;
+        this._left = left;
+        for (let k = 1; k < SEGMENTS; k++) this._load(f, k, later);
+        best = Math.max(best, gain - this._stallCost(this._at - end));
       }
-      score += best!.score / this._link.count;
-      stallSeconds += best!.stallSeconds / this._link.count;
+      score += best / count;
     }
-    const quality = this._qualities[request.representation]!;
     const qoe = quality - (weights.mu * stallSeconds) / segmentSeconds;
     return { score, qoe, stallSeconds, laterQoe: score / segmentSeconds - qoe };
   }
@@ -133,90 +145,80 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   neededLatencySeconds(request: LiveRequest, count: number): Float64Array {
     const needed = new Float64Array(this._link.count * count);
     for (let f = 0; f < this._link.count; f++) {
-      this._play(f, request, { count, needed: needed.subarray(f * count, (f + 1) * count) });
+      this._begin(f, request, count, needed);
+      for (let k = 1; this._left > 0; k++) this._load(f, k, this._laterRepresentation(f, k), undefined, needed);
     }
     return needed;
   }
 
-  /** `later`: representation of the later segments. Without it they follow the link. */
-  private _play(
-    future: number,
-    request: LiveRequest,
-    { count, later, needed }: { count: number; later?: number; needed?: Float64Array },
-  ): PlayedFuture {
-    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, live } = this._state;
-    const link = this._link;
-    const chunkCount = this._chunkCount;
-    const chunkSeconds = this._chunkSeconds;
-    const qualities = this._qualities;
-    const firstExists = this._firstExistsSeconds;
-    const { previousBitrateBps: before } = this._state;
-    let previous = before === undefined ? Number.NaN : weights.quality(before);
-    let quality = 0;
-    let stalls = 0;
-    let stalled = 0;
-    let ownStall = 0;
-    let isWaiting = !started;
-    // When playback needs the next chunk.
-    let due = started ? (bufferLevelSeconds - this._options.tuning.stallLevelSeconds) / playbackRate : 0;
-    // Below the target, slow playback and the first stall lead to it: a bitrate is chosen as if playback were there.
-    if (started && !needed) due += Math.max(0, live!.targetLatencySeconds - live!.latencySeconds - NEAR_TARGET_SECONDS);
-    let representation = request.representation;
-    let at = 0;
-    let left = count;
-    link.begin();
-    for (let k = 0; left > 0; k++) {
-      const exists = firstExists + k * segmentSeconds;
-      if (k > 0) representation = later ?? this._laterRepresentation(future, k, at, exists);
-      if (!needed) {
-        const q = qualities[representation]!;
-        quality += q * segmentSeconds - changeCost(weights, previous, q);
-        previous = q;
-      }
-      const chunkBits = this._chunkBits(k, representation);
-      const first = k === 0 ? request.chunk : 0;
-      if (first === 0) at = Math.max(at, exists);
-      at += k === 0 ? request.latencySeconds : this._latencySeconds;
-      for (let chunk = first; chunk < chunkCount && left > 0; chunk++) {
-        const isPartial = k === 0 && chunk === request.chunk;
-        at = link.arrivalSeconds(
-          future,
-          Math.max(at, exists + chunk * chunkSeconds),
-          isPartial ? request.bits : chunkBits,
-        );
-        if (k === 0 && chunk < request.buffered) continue;
-        const arrival = at + APPEND_SECONDS;
-        if (isWaiting) due = arrival;
-        isWaiting = false;
-        if (needed) needed[count - left] = live!.latencySeconds + arrival - due + stalled;
-        left--;
-        if (arrival > due) {
-          stalls++;
-          stalled += arrival - due;
-          due = arrival;
-        }
-        due += chunkSeconds;
-      }
-      at += APPEND_SECONDS;
-      if (k === 0 && !isPaused) ownStall = stalled;
+  /** Plays the request's chunks, the first of `count`, in one future. Returns how long playback stalls for them. */
+  private _begin(future: number, request: LiveRequest, count: number, needed?: Float64Array): number {
+    const { playbackRate, started, isPaused, bufferLevelSeconds, live } = this._state;
+    this._at = 0;
+    this._left = count;
+    this._stalls = 0;
+    this._stalled = 0;
+    this._due = Number.NaN;
+    if (started) {
+      this._due = (bufferLevelSeconds - this._options.tuning.stallLevelSeconds) / playbackRate;
+      // Below the target, slow playback and the first stall lead to it: a bitrate is chosen as if playback were there.
+      if (!needed) this._due += Math.max(0, live!.targetLatencySeconds - live!.latencySeconds - NEAR_TARGET_SECONDS);
     }
-    const end = firstExists + Math.ceil((count + request.buffered) / chunkCount) * segmentSeconds - chunkSeconds;
-    const cost = this._stallCost(stalls, stalled, at - end);
-    return { score: quality - cost, cost, stallSeconds: ownStall };
+    this._load(future, 0, request.representation, request, needed);
+    return isPaused ? 0 : this._stalled;
   }
 
-  /** `queueSeconds`: from the time at which the plan's last chunk exists to its arrival. */
-  private _stallCost(stalls: number, stallSeconds: number, queueSeconds: number): number {
+  /** Plays the chunks of the k-th segment. `request`: for it. */
+  private _load(future: number, k: number, representation: number, request?: LiveRequest, needed?: Float64Array): void {
+    const link = this._link;
+    const chunkSeconds = this._chunkSeconds;
+    const bits = this._sizes(k)[representation]! / this._chunkCount;
+    const first = request ? request.chunk : 0;
+    const place = (future + 1) * (needed ? needed.length / link.count : 0);
+    let exists = this._firstExistsSeconds + k * this._state.segmentSeconds;
+    let { _due: due, _stalled: stalled, _left: left } = this;
+    let at = first > 0 ? this._at : Math.max(this._at, exists);
+    at += request ? request.latencySeconds : this._latencySeconds;
+    exists += first * chunkSeconds;
+    for (let chunk = first; chunk < this._chunkCount && left > 0; chunk++, exists += chunkSeconds) {
+      at = link.arrivalSeconds(future, Math.max(at, exists), request && chunk === first ? request.bits : bits);
+      if (request && chunk < request.buffered) continue;
+      const arrival = at + APPEND_SECONDS;
+      // Playback begins with the first chunk.
+      if (Number.isNaN(due)) due = arrival;
+      if (needed) needed[place - left] = this._state.live!.latencySeconds + arrival - due + stalled;
+      left--;
+      if (arrival > due) {
+        this._stalls++;
+        stalled += arrival - due;
+        due = arrival;
+      }
+      due += chunkSeconds;
+    }
+    this._at = at + APPEND_SECONDS;
+    this._due = due;
+    this._stalled = stalled;
+    this._left = left;
+  }
+
+  /**
+   * Cost of the stalls so far, and of the delay of the plan's last chunk. `queueSeconds`: from the time at which it exists
+   * to its arrival.
+   */
+  private _stallCost(queueSeconds: number): number {
     const { weights, live } = this._state;
-    const excessSeconds = live!.latencySeconds + stallSeconds - live!.targetLatencySeconds - NEAR_SECONDS;
+    const excessSeconds = live!.latencySeconds + this._stalled - live!.targetLatencySeconds - NEAR_SECONDS;
     const lateSeconds = Math.max(0, queueSeconds - Math.max(0, excessSeconds));
     const { mu, stall } = this._stallCosts;
-    return mu * (stallSeconds + lateSeconds) + (stall + weights.mu * liveStallSeconds(this._options)) * stalls;
+    const perStall = stall + weights.mu * liveStallSeconds(this._options);
+    return mu * (this._stalled + lateSeconds) + perStall * this._stalls;
   }
 
   /** The highest bitrate that the link recently carried in this future, less what is late. */
-  private _laterRepresentation(future: number, k: number, freeSeconds: number, existsSeconds: number): number {
+  private _laterRepresentation(future: number, k: number): number {
     const { segmentSeconds } = this._state;
+    const freeSeconds = this._at;
+    const existsSeconds = this._firstExistsSeconds + k * segmentSeconds;
     const from = Math.max(0, freeSeconds - segmentSeconds);
     const bits = this._link.bitsUntil(future, freeSeconds) - this._link.bitsUntil(future, from);
     const capacityBps = bits / Math.max(this._chunkSeconds / 2, freeSeconds - from);
@@ -231,9 +233,5 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private _sizes(k: number): readonly number[] {
     this._sizesBits[k] ||= sizesAt(this._state, k);
     return this._sizesBits[k];
-  }
-
-  private _chunkBits(k: number, representation: number): number {
-    return this._sizes(k)[representation]! / this._chunkCount;
   }
 }

@@ -13,16 +13,14 @@ import { LiveOutcomes } from './live-outcomes.ts';
 import { paceOf } from './pace.ts';
 
 export class PathPlan implements LivePlan {
+  /** A rate so far is no distribution: it calls a download late too often. */
+  readonly lateSeconds = 4;
   private readonly _options: ResolvedMpcLOptions;
   private readonly _link = new LinkPaths(1);
 
   /** `risk`: as MPC-L's. Default 0: RobustMPC's discount is aversion enough. */
   constructor({ risk = 0 }: Pick<MpcLOptions, 'risk'> = {}) {
     this._options = resolveMpcLOptions({ risk });
-  }
-
-  get lateSeconds(): number {
-    return this._options.tuning.liveLateSeconds;
   }
 
   /** The representation with the highest score; the lowest of equal ones. */

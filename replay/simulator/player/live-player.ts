@@ -21,8 +21,9 @@ export const LIVE_PAGE = {
   /** How late a segment is requested that did not exist before: with chunks, and as a whole. */
   lowLatencyLateSeconds: 0.002,
   lateSeconds: 0.01,
-  /** Parts in which a page sees a body: as the origin sends its chunks, or by progress events. */
-  readChunksSeconds: 0.004,
+  /** Parts in which a page sees a body: the first one of each chunk and the others, or by progress events. */
+  firstReadSeconds: 0.004,
+  readChunksSeconds: 0.02,
   readWholeSeconds: 0.05,
 };
 
@@ -145,8 +146,10 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
       if (transfer === undefined) this.soon(flight.endsAtSeconds, () => this.complete());
       else if (transfer.endSeconds < Number.POSITIVE_INFINITY || transfer.startSeconds <= nowSeconds) {
         const { startSeconds, endSeconds } = transfer;
-        const step = Math.max(1, nextStep(nowSeconds - startSeconds, period));
-        const at = Math.min(startSeconds + step * period, endSeconds);
+        const seconds = nowSeconds - startSeconds;
+        const isFirst = this.#hasChunks && nextStep(seconds, LIVE_PAGE.firstReadSeconds) <= 1;
+        const step = isFirst ? LIVE_PAGE.firstReadSeconds : Math.max(1, nextStep(seconds, period)) * period;
+        const at = Math.min(startSeconds + step, endSeconds);
         this.soon(at, () => {
           const chunks = this.#hasChunks ? Number(at >= endSeconds) : undefined;
           downloads.received(flight, { totalBits: flight.deliveredBits(at), ...(chunks !== undefined && { chunks }) });

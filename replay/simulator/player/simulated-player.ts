@@ -91,6 +91,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   private readonly offsetSeconds: number;
   private readonly initialised: boolean[];
   private readonly sizes: readonly (readonly number[])[];
+  private readonly ladder: Situation['ladder'];
   private loading!: Loading;
   private wastedBits = 0;
   private ended: Pick<SessionResult, 'endedBy' | 'fault'> | undefined;
@@ -111,6 +112,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.access = options.access ?? new SharedLink().access();
     this.offsetSeconds = this.access.offsetSeconds;
     this.sizes = sizesOf(scenario);
+    this.ladder = scenario.ladderBps.map((bitrateBps, i) => ({ id: idOf(i), bitrateBps }));
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
     this.controller = new ObservedController(options.controller, options);
   }
@@ -148,7 +150,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const resolved = sessionOptions({
       host,
       controller,
-      weightsOf: scenarioWeights(scenario, objective),
+      weightsOf: scenarioWeights(scenario, objective, options.pricePerMbps),
       quality: scenarioQualities(scenario, objective, indexOf),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
@@ -182,7 +184,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const end = this.bufferedUntilSeconds();
     return {
       period: this.period,
-      ladder: scenario.ladderBps.map((bitrateBps, i) => ({ id: idOf(i), bitrateBps })),
+      ladder: this.ladder,
       playback: {
         segmentSeconds: scenario.segmentSeconds,
         bufferLevelSeconds: playback.bufferLevelSeconds,
