@@ -27,6 +27,11 @@ describe('withBitrates', () => {
 
   test('estimates missing ones from pictures, in the order of the pictures', () => {
     expect(bitratesOf([picture('a', 0, 360), picture('b', 1e6, 720)])).toEqual([354, 1000]);
+    // From the nearest picture, not the first.
+    expect(bitratesOf([picture('a', 0, 360), picture('b', 9e6, 2160), picture('c', 1e6, 720)])).toEqual([
+      354, 9000, 1000,
+    ]);
+    expect(bitratesOf([picture('a', 0, 360), picture('b', 5e5), picture('c', 1e6, 720)])).toEqual([354, 500, 1000]);
     expect(bitratesOf([picture('a', Number.NaN, 360), picture('b', Number.NaN, 720)])).toEqual([707, 2000]);
   });
 

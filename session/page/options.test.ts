@@ -46,7 +46,8 @@ describe('resolveOptions', () => {
     ['auto', false, 0],
     [true, false, 2],
     [false, true, 0],
-    [3, false, 3],
+    [0, true, 0],
+    [100, false, 100],
   ])('saveData %j, where the browser says %j, makes a Mbit/s cost %d', (saveData, says, pricePerMbps) => {
     expect(resolveFor({ saveData }, { ...HOST, savesData: () => says })).toMatchObject({ pricePerMbps });
   });
@@ -67,6 +68,9 @@ describe('resolveOptions', () => {
     ['options.risk', { risk: Number.NaN }],
     ['options.watchSeconds', { watchSeconds: 0 }],
     ['options.maxWastedShare', { maxWastedShare: -0.1 }],
+    ['options.saveData', { saveData: -1 }],
+    ['options.saveData', { saveData: 101 }],
+    ['options.saveData', { saveData: '5' }],
     ['options.controller', { controller: 'mpc-d:cap' }],
     ['options.prior', { prior: { rate: 3 } }],
     ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
