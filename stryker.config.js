@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
-const { SHARE = '0.1', SEED = '1' } = process.env;
+const { SHARE = '0.05', SEED = '1' } = process.env;
 const LINES = 8;
 
 /** Stryker mutates what lies within a block; a mutant over more lines is not in the sample. */
