@@ -31,7 +31,7 @@ const NAMED_RISKS = [0, 0.1, 0.25, 0.5, 1];
 /** Medians of the watch time with their own names; `Infinity` plans as if nobody left. */
 const NAMED_WATCH_SECONDS = [60, 120, Number.POSITIVE_INFINITY];
 
-/** Prices of bits with their own names, in quality per Mbit/s: the option `saveData` of pages. */
+/** Prices of bits with their own names, in quality per Mbit/s, as pages set them with `saveData`. */
 const NAMED_PRICES = [0.5, 1, 2, 4];
 
 /** An MPC-L under its name in the table. */

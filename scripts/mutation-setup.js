@@ -1,4 +1,4 @@
-/** Of a mutant, fast-check's first counterexample is enough. */
+/** The first counterexample kills a mutant, so fast-check does not look for a smaller one. */
 import fc from 'fast-check';
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });

@@ -35,7 +35,7 @@ const KEPT_SHARE = 0.2;
 /** On demand, a request is sent again at the lowest bitrate after this time without an answer: a dead link makes that no worse. */
 const HUNG_SECONDS = 8;
 const LIVE_KEPT_SECONDS = 1;
-/** At most: the viewer may play faster meanwhile. */
+/** A download is kept for at most this long without another look, because the viewer may play faster meanwhile. */
 const LONGEST_KEPT_SECONDS = 3;
 
 /** What plans live streams at their edge. */

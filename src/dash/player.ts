@@ -37,7 +37,7 @@ export function setting(player: DashPlayer, path: string): unknown {
   return value;
 }
 
-/** Sets one below `streaming`. */
+/** Sets a setting below `streaming`, by a path as for `setting`. */
 export function set(player: DashPlayer, path: string, value: unknown): void {
   const keys = ['streaming', ...path.split('.')];
   player.updateSettings(keys.reduceRight<object>((inner, key) => ({ [key]: inner }), value as object));

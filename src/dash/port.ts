@@ -20,11 +20,11 @@ export class DashPort implements PlayerPort {
   private _context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   private _limits: Limits | undefined;
-  /** dash.js replaces buffered media at switches up, if the plugin lets it: the page has no wish. */
+  /** The page has not set `fastSwitchEnabled`, so the plugin decides when dash.js replaces buffered media. */
   mayReplace = false;
   /** The highest bitrate allowed at the latest decision of this period. */
   private _top = { periodId: '', bitrateBps: 0 };
-  /** The page allows more than when the buffer was filled: an element in full screen, for example. */
+  /** The page allows a higher bitrate than when the buffer was filled, for example in full screen. */
   private _isOutgrown = false;
 
   constructor(
@@ -79,8 +79,8 @@ export class DashPort implements PlayerPort {
   }
 
   /**
-   * What dash.js switches to. Where the page has come to allow more, it replaces what is buffered from one and a half
-   * segments on: between two downloads, because it would lose its place in one.
+   * Returns the representation to switch to. If the page allows a higher bitrate than before, dash.js replaces what is
+   * buffered from 1.5 segments on. The switch waits for the download in flight: after an abort, dash.js goes on at its end.
    */
   answer(choice: Choice, isLoading: boolean): Representation | undefined {
     const replaces = this._isOutgrown && this.mayReplace;

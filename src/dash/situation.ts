@@ -53,7 +53,7 @@ function declaredOf(one: Representation): Declared {
   };
 }
 
-/** What is costly to read: dash.js works it out from the manifest at every question, and the browser from its layout. */
+/** Facts that are costly to read: dash.js computes them from the manifest each time, the browser from its layout. */
 export interface Limits extends Pick<Situation, 'ladder' | 'displayedLines'> {
   allowed: readonly Declared[];
   bufferTargetSeconds: number;

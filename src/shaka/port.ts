@@ -22,7 +22,7 @@ interface AskedManager {
   linkBps(): number;
 }
 
-/** Segments of the buffer that stay where it is replaced. */
+/** If the buffer is replaced, this many segments stay. */
 const KEPT_SEGMENTS = 1.5;
 
 export class ShakaPort implements PlayerPort {
@@ -78,8 +78,8 @@ export class ShakaPort implements PlayerPort {
   }
 
   /**
-   * Switches to what is chosen. Where the page has come to allow more, for example to an element in full screen, what is
-   * buffered from one and a half segments on is replaced, and the choice counts on the rest alone.
+   * Switches to the choice. If the page allows a higher bitrate than before, for example in full screen, Shaka replaces
+   * what is buffered from 1.5 segments on, and the choice counts only the rest of the buffer.
    */
   decide(choose: () => Variant | undefined): void {
     const { presentation } = this;
