@@ -96,6 +96,9 @@ test('a reader that stalls is disconnected; the others get all events, once and 
   expect(service.stream.slowReaders).toBe(1);
   idle.resume();
   await ended;
+  // A second stream would wait for the end of the first one.
+  const twice = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2));
+  await new Promise((resolve) => twice.resume().once('close', resolve));
   expect(service.stream.size).toBe(2);
   for (const reader of readers) reader.close();
 });

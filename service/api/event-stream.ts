@@ -28,6 +28,8 @@ export class EventStream {
   /** Takes over a response whose head has been written, and sends `opening` first. */
   add(subscriber: Subscriber, opening: string): void {
     const { response, socket } = subscriber;
+    // A second response would wait until the first one ends.
+    if (this.#subscribers.has(socket)) socket.destroy();
     if (socket.destroyed) return;
     this.#subscribers.set(socket, subscriber);
     socket.on('close', () => this.#subscribers.delete(socket));

@@ -118,6 +118,7 @@ function newServer({ trustedProxies = [], limits, tls }: HttpOptions): FastifyIn
     keepAliveTimeout: limits.keepAliveMs,
     forceCloseConnections: true,
     clientErrorHandler: refuseUnread,
+    frameworkErrors: ({ message }, _request, reply) => refuse(reply, { status: 400, code: 'bad-request', message }),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // Unknown properties are ignored, and these are no exception.
     onProtoPoisoning: 'remove',

@@ -213,6 +213,8 @@ describe('the API', () => {
     expect((await post('a=1', 'application/x-www-form-urlencoded')).status).toBe(415);
     const unread = await fetch(`${url}/v1/state`, { headers: { cookie: 'x'.repeat(20_000) } });
     expect([unread.status, await unread.json()]).toMatchObject([431, { error: { code: 'bad-request' } }]);
+    const unclear = await fetch(`${url}/%`);
+    expect([unclear.status, await unclear.json()]).toMatchObject([400, { error: { code: 'bad-request' } }]);
     const nothing = await fetch(`${url}/v1/observations`);
     expect(nothing.status).toBe(404);
     expect(await nothing.json()).toMatchObject({ error: { code: 'not-found' } });

@@ -164,7 +164,13 @@ test('1,000 reports at once are all there, whole', async () => {
   expect((await stored()).sort()).toEqual([...sent].sort());
 });
 
-test('a folder that cannot be one is refused', async () => {
+test('a folder that cannot be one is refused, and a port that is taken leaves no timer', async () => {
+  await start();
+  const timer = jest.spyOn(globalThis, 'setInterval').mockClear();
+  const port = Number(new URL(collector.url).port);
+  await expect(start({ port, keepDays: 1 })).rejects.toThrow('EADDRINUSE');
+  expect(timer.mock.calls.filter(([, ms]) => ms === 86_400_000)).toEqual([]);
+  timer.mockRestore();
   await nodeFiles.writeFile(at('file'), '');
   await expect(start({ directory: at('file') })).rejects.toThrow('a folder that can be written to');
 });

@@ -47,7 +47,6 @@ export async function startCollector(options: CollectorOptions) {
   const { keepDays, onFault = () => {} } = options;
   const deleteOld = () => deleteBefore(options.directory, clock.utcMs() - keepDays! * DAY_MS);
   if (keepDays !== undefined) await deleteOld();
-  const timer = keepDays === undefined ? undefined : setInterval(() => void deleteOld().catch(onFault), DAY_MS);
   const logRefusal = refusalLog(log, clock);
   const app = await newHttpServer(
     { ...options, security: { allowedHosts, allowedOrigins, token }, limits: { ...LIMITS, ...limits } },
@@ -61,10 +60,6 @@ export async function startCollector(options: CollectorOptions) {
   );
   /** `accepted`: reports in files since the start. */
   const running = { url: '', accepted: 0, close };
-  function close(): Promise<void> {
-    clearInterval(timer);
-    return app.close().then(() => folder.written);
-  }
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.post<{ Body: string | undefined }>(REPORTS_PATH, async ({ body }, reply) => {
@@ -79,6 +74,12 @@ export async function startCollector(options: CollectorOptions) {
   });
   app.get(HEALTH, (_request, reply) => reply.type('text/plain').send('ok\n'));
   running.url = (await listen(app, options)).url;
+  // If listening fails, no timer keeps the process alive.
+  const timer = keepDays === undefined ? undefined : setInterval(() => void deleteOld().catch(onFault), DAY_MS);
+  function close(): Promise<void> {
+    clearInterval(timer);
+    return app.close().then(() => folder.written);
+  }
   return running;
 }
 
