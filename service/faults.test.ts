@@ -1,10 +1,13 @@
 /** Faults around the service: it keeps answering, reports problems, and delivers its events. */
 
+import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { DEFAULT_LIMITS } from './api/http-server.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { startForTest } from './opened.fixture.ts';
@@ -19,6 +22,15 @@ function start(options: Partial<ServiceOptions> = {}) {
   faults.length = 0;
   return startForTest({ onFault: (error) => faults.push(error), ...options });
 }
+
+test('docs/service.md states the limits', () => {
+  const { bodyBytes, rate, connections, subscribers } = DEFAULT_LIMITS;
+  const text = readFileSync(join(import.meta.dirname, '../docs/service.md'), 'utf8');
+  expect(/\*\*Limits\*\*: ([^.]+)/.exec(text)?.[1]?.replaceAll('\n', ' ')).toBe(
+    `${bodyBytes / 1024} KiB per body, 200 observations per report; ${rate.perSecond} requests per second and address ` +
+      `(bursts of ${rate.burst}); ${connections} connections; ${subscribers} event streams; 64 players`,
+  );
+});
 
 describe('requests', () => {
   test('4,000 fuzzed ones get the statuses of the OpenAPI document', async () => {
