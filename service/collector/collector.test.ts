@@ -139,6 +139,12 @@ test('a disk that takes a part of a report refuses it, and has no half line', as
   isFull = false;
   await post(url, lineOf(3));
   expect(await stored()).toEqual([lineOf(1), lineOf(3)]);
+  for (const name of await names()) await nodeFiles.rm(at(name));
+  isFull = true;
+  await post(url, lineOf(4));
+  isFull = false;
+  await post(url, lineOf(5));
+  expect(await stored()).toEqual([lineOf(5)]);
 });
 
 test('each day and each collector has files of its own, in the same folder', async () => {

@@ -134,7 +134,7 @@ class ReportFiles {
     if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
       this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
     }
-    await appendWhole(files, this.#file.path, bytes, this.#file.bytes);
+    await appendWhole(files, this.#file.path, bytes);
     this.#file.bytes += bytes.length;
     this.#folderBytes += bytes.length;
   }

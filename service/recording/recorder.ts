@@ -210,7 +210,7 @@ export class Recorder {
     // Many lines at once, after a full disk, outgrow the file.
     const isOutgrown = file.writtenBytes + bytes.length > this.#fileBytes;
     if (file.writtenBytes === 0 || isOutgrown) await this.#makeRoom(bytes.length);
-    await appendWhole(files, file.path, bytes, file.writtenBytes).catch((error) => {
+    await appendWhole(files, file.path, bytes).catch((error) => {
       file.waiting = [...lines, ...file.waiting];
       throw error;
     });

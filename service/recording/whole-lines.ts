@@ -17,8 +17,13 @@ export async function openFolder(directory: string, prepare = async () => {}): P
   }
 }
 
-/** Appends all bytes to the file, which has `size` bytes so far, or rejects and appends none. */
-export async function appendWhole(files: AppendFiles, path: string, bytes: Uint8Array, size: number): Promise<void> {
+/** Appends all bytes to the file, or rejects and appends none. */
+export async function appendWhole(files: AppendFiles, path: string, bytes: Uint8Array): Promise<void> {
+  // Somebody may have moved the file away.
+  const size = await nodeFiles.stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
   try {
     await files.appendFile(path, bytes);
   } catch (error) {
