@@ -212,6 +212,11 @@ test('refuses what is no player, and other options', () => {
   const player = PLAIN['dash.js']!().api;
   expect(() => reportSessions({} as never)).toThrow('player: expected a player of dash.js, hls.js or Shaka Player');
   expect(() => reportSessions(player, { report: 3 as never })).toThrow('options.report');
+  expect(() => reportSessions(player, { report: null as never })).toThrow('options.report: expected a URL');
+  expect(() => reportSessions(player, { url: '/r' } as never)).toThrow(
+    'options.url: expected one of leoAbr, arm, report',
+  );
+  expect(() => reportSessions(player, { report: { path: '/r' } as never })).toThrow('options.report.path: expected');
   expect(() => reportSessions(player, { report: { url: '/r', observations: 1 as never } })).toThrow('observations');
   expect(() => reportSessions(player, { leoAbr: {} as never })).toThrow('options.leoAbr');
   expect(() => reportSessions(player).on('end' as never, () => {})).toThrow('event');

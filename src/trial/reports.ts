@@ -4,7 +4,7 @@ import { check } from '../../abr/errors.ts';
 import { type Encoding, modelledQuality } from '../../abr/qoe/quality.ts';
 import { SESSION_REPORT_VERSION, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
-import { has, isPlain } from '../../session/page/checks.ts';
+import { type Checks, checkOptions, has, isPlain, SWITCH } from '../../session/page/checks.ts';
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
 import { displayedLines } from '../displayed-lines.ts';
@@ -47,6 +47,21 @@ export interface SessionReports {
   /** Reports the present session and observes no more. Safe to call twice. */
   stop(): void;
 }
+
+type Target = { url: string | URL | undefined; observations?: boolean };
+const isUrl = (value: unknown): value is string | URL | undefined =>
+  value === undefined || typeof value === 'string' || value instanceof URL;
+const REPORT_CHECKS: Checks<Target> = {
+  url: ['a URL', isUrl],
+  observations: SWITCH,
+};
+const CHECKS: Checks<ReportOptions> = {
+  leoAbr: ["the plugin's handle", (value) => has(value, 'on', 'detach')],
+  arm: ['what assignArm returns', (value) => has(value)],
+  report: ['a URL, or an object with it', (value) => isUrl(value) || isPlain(value)],
+  storage: SWITCH,
+  logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
+};
 
 /** What a long session may have more of than a report. */
 const MOST: Readonly<Record<string, number>> = {
@@ -138,17 +153,13 @@ export class Reporter implements SessionReports {
     private readonly _player: ObservedPlayer,
     private readonly _options: ReportOptions,
   ) {
-    check(isPlain(_options), 'options', 'an object', _options);
+    checkOptions(_options, CHECKS);
     const { leoAbr, arm, report, storage = true } = _options;
-    const isUrl = typeof report !== 'object' || report instanceof URL;
-    const { url, observations = false } = isUrl ? { url: report } : report;
-    check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
-    check(arm === undefined || has(arm), 'options.arm', 'what assignArm returns', arm);
+    const target: Target = isUrl(report) ? { url: report } : report;
+    checkOptions(target, REPORT_CHECKS, 'options.report');
+    const { url, observations = false } = target;
     const expected = arm?.options ? "the plugin's handle" : 'no plugin';
     check(!arm || !arm.options === !leoAbr, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
-    check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
-    check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
-    check(typeof storage === 'boolean', 'options.storage', 'true or false', storage);
     this._observations = observations;
     this._outbox = url === undefined ? undefined : new Outbox(String(url), storage);
     const guard = this._guard;
