@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted, livePort } from './fake-port.fixture.ts';
-import { Scripted, Steady, useManualClock } from './scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, Steady, useManualClock } from './scripted.fixture.ts';
 
 useManualClock();
 
@@ -60,6 +60,14 @@ test("an error in a handler is one fault with the player's name, and no handler 
   stop();
   expect(guard(() => 3)).toBeUndefined();
   expect(events.faults).toMatchObject([{ code: 'player-failed', message: 'the player is not as expected: broken' }]);
+});
+
+test('a page that detaches the plugin in its own forecaster leaves no timer', () => {
+  const steady = new Steady();
+  const { port, downloads, stop } = adapted({ controller: new ScriptedAbandoning(), forecasters: [steady] });
+  steady.start = stop;
+  downloads.requested({}, { isMedia: true, segment: port.segment(0) });
+  expect(jest.getTimerCount()).toBe(0);
 });
 
 test('the sizes of a live stream are read again while it plays, and the plan has them', async () => {

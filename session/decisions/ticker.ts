@@ -29,8 +29,9 @@ export class Ticker {
 
   /** A download has begun or ended. */
   update(): void {
-    const { clock, parts } = this._run;
-    if (!parts.some((part) => part.isNeeded())) this.stop();
+    const { clock, guard, parts } = this._run;
+    // The guard gives nothing after the plugin is detached.
+    if (!guard(() => parts.some((part) => part.isNeeded()))) this.stop();
     else if (this._stopTimer === undefined) {
       this._tickedSeconds = clock.nowSeconds();
       this._stopTimer = this._host.every(1000 * PACE_PERIOD_SECONDS, this._tick);
