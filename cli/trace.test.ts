@@ -76,7 +76,7 @@ describe('trace info', () => {
   test('a missing path, or a wrong line: status 2 with the place', async () => {
     await refused(trace('info', at('nowhere')), 'nowhere');
     const bad = put(at('in/b.csv'), `${CSV}0,1,,\n1,NaN,,\n`);
-    const message = 'throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"';
+    const message = 'throughput_mbps: expected a rate in Mbit/s, 0 to 1e6 (blank = unknown), got "NaN"';
     await refused(trace('info', at('in')), `${bad}:3: ${message}`);
   });
 });

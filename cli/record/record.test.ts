@@ -88,7 +88,7 @@ test.each<[string[], string]>([
   [['--from', 'kept', '--shortest', 'x'], '--shortest: expected a number of seconds, got "x"'],
   [['--from', 'kept', '--place', ' '], '--place: expected a place, got " "'],
   [['--from', 'kept'], '--from: expected measurements by players, got none: no player reported to the service'],
-  [['--from', 'bad'], 'bad.csv:2: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "x"'],
+  [['--from', 'bad'], 'bad.csv:2: throughput_mbps: expected a rate in Mbit/s, 0 to 1e6 (blank = unknown), got "x"'],
   [[], "required option '--from <path...>' not specified"],
 ])('refuses %j with status 2 and writes no recording', async (flags, message) => {
   for (const name of ['kept', 'bad']) mkdirSync(at(name));

@@ -83,6 +83,7 @@ test.each([
   [`${HEADER}\n,1,,`, 2, 'time_s', '""'],
   [`${HEADER}\n0,NaN,,`, 2, 'throughput_mbps', '"NaN"'],
   [`${HEADER}\n0,-3,,`, 2, 'throughput_mbps', '"-3"'],
+  [`${HEADER}\n0,5e7,,`, 2, 'throughput_mbps', '"5e7"'],
   [`${HEADER}\n0,1,-1,`, 2, 'rtt_ms', '"-1"'],
   [`${HEADER}\n0,1,,1.5`, 2, 'loss', '"1.5"'],
   [`${HEADER}\n0,0,,\n1,0,,`, undefined, undefined, 'zeros only'],

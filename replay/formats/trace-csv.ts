@@ -31,7 +31,7 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
     for (const [i, field] of header.entries()) {
       const cell = cells[i]!.trim();
       const value = decimalOf(cell);
-      if (Number.isNaN(value) ? cell !== '' || field === 'time_s' : value < 0 || (field === 'loss' && value > 1)) {
+      if (Number.isNaN(value) ? cell !== '' || field === 'time_s' : value < 0 || value > MOST[field]) {
         throw new InputError(placeOf({ file, line, field }), EXPECTED[field], cell);
       }
       const previous = columns.time_s.at(-1);
@@ -56,9 +56,12 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
   );
 }
 
+/** Rates in bit/s are a common error. */
+const MOST = { time_s: Number.MAX_VALUE, throughput_mbps: 1e6, rtt_ms: Number.MAX_VALUE, loss: 1 };
+
 const EXPECTED: Record<ColumnName, string> = {
   time_s: 'a time in seconds, >= 0',
-  throughput_mbps: 'a rate in Mbit/s, >= 0 (blank = unknown)',
+  throughput_mbps: 'a rate in Mbit/s, 0 to 1e6 (blank = unknown)',
   rtt_ms: 'a round-trip time in ms, >= 0 (blank = unknown)',
   loss: 'a share of lost packets from 0 to 1 (blank = unknown)',
 };

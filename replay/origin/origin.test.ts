@@ -183,7 +183,7 @@ test('with `acceptTraces` a page can upload a trace and play it', async () => {
     const refusal = await post(open.url, upload);
     return [refusal.status, ((await refusal.json()) as { error: string }).error];
   };
-  const rate = 'expected a rate in Mbit/s, >= 0 (blank = unknown), got "-1"';
+  const rate = 'expected a rate in Mbit/s, 0 to 1e6 (blank = unknown), got "-1"';
   for (const [file, rows, ...refusal] of [
     ['fast.csv', '0,1\n1,1', 409, 'the origin has another trace "fast"'],
     ['bad.csv', '0,-1', 400, `bad.csv:2: throughput_mbps: ${rate}`],
