@@ -4,7 +4,15 @@ import { ALGORITHM_NAMES, type ControllerOptions, createController } from './alg
 import type { Controller } from './controller.ts';
 import { InputError } from './errors.ts';
 import { forAll } from './property.fixture.ts';
-import { anyDownloads, anyQuestion, anyState, type Question } from './random-states.fixture.ts';
+import { qoeWeights } from './qoe/qoe.ts';
+import {
+  anyDownloads,
+  anyQuestion,
+  anyState,
+  type Question,
+  scaledForecast,
+  scaledState,
+} from './random-states.fixture.ts';
 
 test.each(ALGORITHM_NAMES)('%s names itself in its answers, which are valid in any state', (name) => {
   const controllers = [{}, { horizon: 1 }, { horizon: 6 }].map((options) => createController(name, options));
@@ -53,6 +61,26 @@ test.each(ALGORITHM_NAMES)('%s needs the last 16 downloads only', (name) => {
   forAll([anyState(anyDownloads(40))], { numRuns: 50, seed: 3 }, (state) => {
     const shortened = { ...state, downloads: state.downloads.slice(-16) };
     expect(controller.decide(shortened)).toEqual(controller.decide(state));
+  });
+});
+
+const UNLIKE = ALGORITHM_NAMES.filter((name) => !name.startsWith('mpc-l:'));
+test.each(UNLIKE)('%s: bits in another unit change no choice', (name) => {
+  const controller = createController(name);
+  const choices = ({ state, inFlight, forecast }: Question) => {
+    const change = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
+    const rate = state.live && controller.pace?.(state, inFlight, forecast).playbackRate;
+    const { representation } = controller.decide(state, forecast);
+    return [representation, change === 'keep' ? change : change.representation, rate];
+  };
+  const weightsOf = (ladderBps: readonly number[]) => qoeWeights('linear', ladderBps);
+  forAll([anyQuestion(), fc.constantFrom(2, 0.5)], { numRuns: 100, seed: 4 }, ({ state, inFlight, forecast }, by) => {
+    if (forecast?.kind === 'path') return;
+    const { bitrateBps, sizeBits, receivedBits } = inFlight;
+    const bits = { bitrateBps: by * bitrateBps, sizeBits: by * sizeBits, receivedBits: by * receivedBits };
+    const scaled = { inFlight: { ...inFlight, ...bits }, forecast: forecast && scaledForecast(forecast, by) };
+    const own = { state: { ...state, weights: weightsOf(state.ladderBps) }, inFlight, forecast };
+    expect(choices({ ...scaled, state: scaledState(state, by, weightsOf) })).toEqual(choices(own));
   });
 });
 

@@ -115,6 +115,24 @@ test.each([
   });
 });
 
+test('law: the value never falls with capacity or buffer, and never rises with a price', () => {
+  // Before playback and in a pause, a slower first download is free, and the link may be faster after it.
+  const playing = anyState().filter(({ started, isPaused }) => started && !isPaused);
+  forAll([playing, anyPath(), whole(1, 6)], { numRuns: 500, seed: 6 }, (state, path, horizon) => {
+    const { bufferLevelSeconds, upcomingSizesBits, weights } = state;
+    const { value } = bestPlan(state, path, { horizon });
+    const prices = ['mu', 'lambda', 'rise', 'stall'] as const;
+    const better: Partial<PlayerState>[] = [
+      { bufferLevelSeconds: bufferLevelSeconds + 2 },
+      // More capacity.
+      { upcomingSizesBits: upcomingSizesBits.map((row) => row.map((bits) => 0.7 * bits)) },
+      ...prices.map((name) => ({ weights: { ...weights, [name]: weights[name] && 0.5 * weights[name] } })),
+    ];
+    const values = better.map((change) => bestPlan({ ...state, ...change }, path, { horizon }).value);
+    for (const one of values) expect(isClose(one, value) || one > value).toBe(true);
+  });
+});
+
 test('reports the stalls of its plan', () => {
   const plan = bestPlan(stateOf({ bufferLevelSeconds: 1 }), new ConstantPath(1e6), { horizon: 2 });
   // 4 Mbit each at 1 Mbit/s: 4 s, 1 s of it covered; then 4 s, all covered.
