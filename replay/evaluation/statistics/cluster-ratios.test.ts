@@ -149,6 +149,17 @@ describe('a contrast', () => {
     expect(both.standardError).toBeLessThan(0.3);
   });
 
+  test('of arms that are equal but for rounding is 0', () => {
+    const arm = (x: number[]) => ({
+      x: Float64Array.from(x),
+      y: Float64Array.from(x, (one) => 3.1 * one),
+      sessions: 3,
+    });
+    const [one, other] = [arm([312.5, 0.1, 7]), arm([0.3, 41.7, 99.9])];
+    expect(ratioOf(one)).not.toBe(ratioOf(other));
+    expect(contrastOf(one, other).value).toBe(0);
+  });
+
   test('without sessions or with one cluster has no interval', () => {
     const none = contrastOf(sumsOf([], 3));
     expect([none.value, intervalOf(none), alwaysValidInterval(none)]).toEqual([Number.NaN, null, null]);

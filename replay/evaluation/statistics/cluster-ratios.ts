@@ -10,6 +10,9 @@ export type Contrast = ReturnType<typeof contrastOf>;
 /** Sessions at which always-valid intervals are narrowest. */
 const PLANNED_SESSIONS = 10_000;
 
+/** Arms whose ratios differ by a smaller share are equal: their sums were rounded. */
+const ROUNDING = 1e-9;
+
 const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
 
 export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
@@ -25,8 +28,10 @@ export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
   );
   const squares = total(scores.map((score) => score * score));
   const clusters = Math.min(...terms.map(({ x }) => effectiveUnits(x)));
+  const value = terms.reduce((sum, { sign, ratio }) => sum + sign * ratio, 0);
+  const isRounding = Math.abs(value) < ROUNDING * Math.abs(terms[0]!.ratio);
   return {
-    value: terms.reduce((sum, { sign, ratio }) => sum + sign * ratio, 0),
+    value: isRounding ? 0 : value,
     standardError: Math.sqrt((clusters / (clusters - 1)) * squares),
     clusters,
     sessions: terms.reduce((sum, { sessions }) => sum + sessions, 0),
