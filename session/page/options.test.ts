@@ -77,6 +77,7 @@ describe('resolveOptions', () => {
     ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
     ['options.prior', { controller: own, prior: false }],
     ['sizes.representations', { sizes: { a: 1 } }],
+    ['quality.representations.a', { quality: { representations: { a: null } } }],
     ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
     ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
     ['options.live.rate', { live: { rate: 1 } }],
