@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
@@ -80,6 +80,9 @@ describe('readTraces', () => {
     mkdirSync(at('empty'));
     expect(() => readTraces([at('nowhere')])).toThrow(/nowhere: expected a file or folder/);
     expect(() => readTraces([at('empty')])).toThrow(/empty: expected a folder with traces/);
+    symlinkSync('loop', at('loop'));
+    expect(() => readTraces([at('loop')])).toThrow(/loop: expected something readable, got .*ELOOP/);
+    rmSync(at('loop'));
     const broken = put(at('broken.csv'), 'time_s,throughput_mbps\n0,1\n1');
     expect(() => readTraces([at()])).toThrow(`${broken}:3: throughput_mbps: expected 2 columns`);
   });

@@ -66,7 +66,7 @@ function sidecarOf(file: string): string {
 }
 
 function statOf(path: string) {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = readable(path, () => statSync(path, { throwIfNoEntry: false }));
   if (stat === undefined) throw new InputError(path, 'a file or folder', undefined, 'nothing there');
   return stat;
 }
