@@ -1,6 +1,6 @@
 /** Reads reports, or their sums from a warehouse, with DuckDB: sums by arm, kind of session, and cluster. */
 
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
@@ -54,7 +54,7 @@ export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
 async function filesOf(query: Query, paths: readonly string[]): Promise<string[]> {
   const files = new Set<string>();
   for (const path of paths) {
-    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    const isFolder = existsSync(path) && statSync(path).isDirectory();
     const found = await query(`select file from glob(${sql.quoted(isFolder ? join(path, '**') : path)})`);
     const chosen = found.map(({ file }) => String(file)).filter((file) => !isFolder || ENDING.test(file));
     if (chosen.length === 0) throw new InputError('files', 'files of reports (.ndjson, .jsonl, .parquet)', path);

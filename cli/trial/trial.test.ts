@@ -196,6 +196,7 @@ test('prints the SQL of the sums, which it reads', async () => {
 test.each<[string[], string]>([
   [[], 'files: expected files, folders or globs of reports, got none'],
   [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "nowhere/*.ndjson"'],
+  [['x'.repeat(300)], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "xxx'],
   [['reports/notes.txt'], 'to reportSessions), got 1 not counted: not a line of JSON'],
   [['--name', 'other', 'reports'], '--name: expected one of pilot, got "other"'],
   [['--control', 'theirs', 'reports'], '--control: expected an arm of the trial pilot: ours, own, got "theirs"'],
