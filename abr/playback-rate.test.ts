@@ -6,9 +6,9 @@ import { createController } from './algorithms.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { PiecewisePath } from './mpc/capacity-path.ts';
 import { createMpcD } from './mpc/mpc-d.ts';
-import { createMpcO } from './mpc/mpc-o.ts';
+import { MpcO } from './mpc/mpc-o.ts';
 import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
-import { createMpcL } from './mpc-l/mpc-l.ts';
+import { createLiveMpcL } from './mpc-l/live/live-mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { between, forAll } from './property.fixture.ts';
 import {
@@ -67,8 +67,8 @@ const CONTROLLERS: Record<string, (v: number) => Controller> = {
   'mpc-d:cap': () => createMpcD({ bufferCap: true }),
   'mpc-d:abandon': () => createMpcD({ abandon: true }),
   // 16 segments on random paths would take long; after 4, some are left to value.
-  'mpc-o': () => createMpcO({ horizon: 4 }),
-  'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
+  'mpc-o': () => new MpcO({ horizon: 4 }),
+  'mpc-l': (v) => createLiveMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
   throughput: () => createController('throughput'),
 };
 
@@ -101,8 +101,8 @@ test('a higher rate never makes MPC-L expect a shorter stall', () => {
   });
 });
 
-const [mpcD, mpcO] = [createMpcD({ outlook: true }), createMpcO({ outlook: true })];
-const controllers = [mpcD, mpcO, createMpcL(), createController('mpc-l:no-forecast')];
+const [mpcD, mpcO] = [createMpcD({ outlook: true }), new MpcO({ outlook: true })];
+const controllers = [mpcD, mpcO, createLiveMpcL(), createController('mpc-l:no-forecast')];
 
 test('a paused player never stalls, nor drains its buffer', () => {
   const states = anyState(anyDownloads());

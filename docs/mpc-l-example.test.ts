@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { PlayerState } from '../abr/controller.ts';
 import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
-import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
+import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
 import { qoeWeights } from '../abr/qoe/qoe.ts';
 import { quantilesOf } from '../abr/random-states.fixture.ts';
@@ -59,7 +59,7 @@ test('the worked example of abr/mpc-l/README.md is what the code computes', () =
     expect(score).toBeCloseTo(sum / 4, 9);
     summary.push(`| ${[mbps, score.toFixed(1), qoe.toFixed(2), stallSeconds.toFixed(2)].join(' | ')} |`);
   });
-  const { representation, reason } = createMpcL(options).decide(state, forecast);
+  const { representation, reason } = createLiveMpcL(options).decide(state, forecast);
   const decision = `    ${ladderBps[representation]! / 1e6} Mbit/s, reason "${reason}"`;
   // A formatter may pad tables and wrap lines, and text may stand between them.
   const unpadded = (text: string) => text.replace(/\s+/g, ' ').replace(/-+/g, '-');

@@ -1,4 +1,4 @@
-/** MPC-L without one of its ingredients, for comparisons: a controller that gets another forecast than the session's. */
+/** MPC-L without one of its ingredients, for comparisons: a controller with other forecasts than the session's. */
 
 import type { Controller, PlayerState } from '../controller.ts';
 import type { ValidForecast } from '../forecast.ts';
@@ -25,7 +25,7 @@ export function withForecast(controller: Controller, instead: Instead): Controll
 /** The first two decisions are MPC-D's. */
 export const noStartup: Instead = ({ downloads }, forecast) => (downloads.length < 2 ? undefined : forecast);
 
-/** A forecast from MPC-D's evidence alone: the harmonic mean, spread by the largest of its last errors. */
+/** A forecast from MPC-D's evidence alone: the harmonic mean with the largest of its last errors as spread. */
 export function harmonicSpread(state: PlayerState): ValidForecast | undefined {
   const estimate = robustThroughput(state.downloads);
   if (estimate === undefined) return undefined;

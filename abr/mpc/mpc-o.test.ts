@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Controller } from '../controller.ts';
 import { CapacityRanks } from '../mpc-l/capacity-ranks.ts';
 import { ForecastSteps } from '../mpc-l/forecast-steps.ts';
 import { laterSegments } from '../mpc-l/later-segments.ts';
@@ -10,10 +11,10 @@ import { LARGEST_HORIZON } from '../state/horizon.ts';
 import { watchShares } from '../state/watch-time.ts';
 import { PiecewisePath } from './capacity-path.ts';
 import { createMpcD } from './mpc-d.ts';
-import { createMpcO } from './mpc-o.ts';
+import { MpcO } from './mpc-o.ts';
 import { bestPlan } from './plan-search.ts';
 
-const controller = createMpcO({ watchSeconds: Number.POSITIVE_INFINITY });
+const controller: Controller = new MpcO({ watchSeconds: Number.POSITIVE_INFINITY });
 
 test('plans all segments that are left on the true path with the buffer cap, if they are few', () => {
   forAll([anyState(), anyPath()], { numRuns: 500, seed: 1 }, (state, path) => {
@@ -34,7 +35,7 @@ test('counts later segments by the viewers who still watch', () => {
     const options = { horizon: state.segmentsRemaining, bufferCap: true };
     const shares = watchShares(state, state.segmentsRemaining - 1, 1);
     const plan = bestPlan(state, path, { ...options, watchShares: shares });
-    const decision = createMpcO({ watchSeconds: 1 }).decide(state, alongPath(path, state.nowSeconds));
+    const decision = new MpcO({ watchSeconds: 1 }).decide(state, alongPath(path, state.nowSeconds));
     expect(decision.representation).toBe(plan.representation);
     if (plan.representation !== bestPlan(state, path, options).representation) changed++;
   });
@@ -78,7 +79,7 @@ test.each([
     const { stages } = laterSegments(state, resolveMpcLOptions({}), steps, ranks, 0);
     expect(stages).toHaveLength(horizon - 1);
     expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));
-    expect(createMpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);
+    expect(new MpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);
   });
 });
 

@@ -1,7 +1,8 @@
 /** MPC-L where the first bytes of a session are not the link: behind a token bucket, while TCP starts; and with short segments. */
 
 import { describe, expect, test } from '@jest/globals';
-import { createMpcL, type PiecewisePath } from '../../abr/index.ts';
+import type { PiecewisePath } from '../../abr/index.ts';
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { firstMinute } from '../evaluation/figures/first-minute.ts';
 import { type FlightLink, Sender, SharedLink } from '../link/shared-link.ts';
@@ -90,7 +91,13 @@ function slowStart(mbps: number, { rttSeconds, payloadShare }: Scenario): Trace 
 function play(scenario: Scenario, { trace = flat(1), access }: { trace?: Trace; access?: TokenBucket }) {
   let abandonments = 0;
   const session = simulateSession({
-    ...{ trace, scenario, controller: createMpcL(), forecaster: createBuiltInForecaster(), ...(access && { access }) },
+    ...{
+      trace,
+      scenario,
+      controller: createLiveMpcL(),
+      forecaster: createBuiltInForecaster(),
+      ...(access && { access }),
+    },
     onDecision: ({ asked, answer }) => {
       if (asked === 'reconsider' && answer !== 'keep') abandonments++;
     },

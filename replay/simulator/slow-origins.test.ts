@@ -1,7 +1,8 @@
 /** Origins that make media on demand: first bytes that take seconds, and a representation that does not answer. */
 
 import { describe, expect, test } from '@jest/globals';
-import { createMpcL, type QuantileForecast } from '../../abr/index.ts';
+import type { QuantileForecast } from '../../abr/index.ts';
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import type { FlightLink } from '../link/shared-link.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
@@ -43,7 +44,7 @@ function play(waitSeconds: SlowOrigin['waitSeconds'], { name, mbps }: { name: st
     {
       trace: traceUntil([{ until: 600, mbps }]),
       scenario: { ...resolveScenario(scenarioNamed(name)), traceScale: { factor: 1 } },
-      ...{ controller: createMpcL(), forecaster: createBuiltInForecaster(), segmentCount: 40 },
+      ...{ controller: createLiveMpcL(), forecaster: createBuiltInForecaster(), segmentCount: 40 },
       onDecision: (record) => records.push(record),
     },
     queue,
