@@ -50,8 +50,8 @@ export interface PlayerState {
   /** Bitrates of the available representations in bit/s, ascending, at least one. */
   ladderBps: readonly number[];
   /**
-   * `upcomingSizesBits[k][representation]`: known sizes of the segment to decide on (k = 0) and of the segments after it;
-   * at least one row unless the stream has ended.
+   * `upcomingSizesBits[k][representation]`: known sizes of the segment to decide on (k = 0) and of the segments after
+   * it; at least one row unless the stream has ended.
    */
   upcomingSizesBits: readonly (readonly number[])[];
   /** Qualities of the same segments, in the same form and the unit of `weights.quality`. Default: `weights.quality`. */
@@ -86,8 +86,8 @@ export interface LiveState {
   /** Share of the last minute, 0 to 1, that a controller paced at a noticeable rate (off-rate.ts). Default 0. */
   offRateShare?: number;
   /**
-   * Time on the session's clock from which the first chunk of the segment to decide on can be requested. Each later chunk
-   * follows after `chunkSeconds`, each later segment after `segmentSeconds`.
+   * Time on the session's clock from which the first chunk of the segment to decide on can be requested. Each later
+   * chunk follows after `chunkSeconds`, each later segment after `segmentSeconds`.
    */
   firstChunkAtSeconds: number;
 }
@@ -117,8 +117,8 @@ export interface InFlight {
 export interface CandidateOutlook {
   bitrateBps: number;
   /**
-   * QoE of this segment per 4 s of media, in the unit of `weights.quality`: its quality less the cost of its switch and of
-   * the expected stall (qoe.ts). `-Infinity` for a download that never ends.
+   * QoE of this segment per 4 s of media, in the unit of `weights.quality`: its quality less the cost of its switch and
+   * of the expected stall (qoe.ts). `-Infinity` for a download that never ends.
    */
   expectedQoe: number;
   /** Seconds of the clock that playback waits for this segment, including startup; 0 while paused. */
@@ -180,8 +180,9 @@ export interface Controller {
   /** Seconds for which `reconsider` is not called after it answered `keep`. Default 0. */
   keepsForSeconds?(state: PlayerState, inFlight: InFlight): number;
   /**
-   * Called ten times a second while a live stream plays, except during `Pace.keepsForSeconds`. The state's `segmentIndex`
-   * is the segment in flight or else the next segment. Absent if the player's own catch-up sets the rate.
+   * Called ten times a second while a live stream plays, except during `Pace.keepsForSeconds`. The state's
+   * `segmentIndex` is the segment in flight or else the next segment. Absent if the player's own catch-up sets the
+   * rate.
    */
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast?: ValidForecast): Pace;
 }

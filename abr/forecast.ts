@@ -1,6 +1,6 @@
 /**
- * What forecasters publish and controllers plan on. A forecast is a distribution, because MPC on a point forecast is worse
- * than RobustMPC with its discounted mean (docs/decisions/).
+ * What forecasters publish and controllers plan on. A forecast is a distribution, because MPC on a point forecast is
+ * worse than RobustMPC with its discounted mean (docs/decisions/).
  */
 
 import type { CapacityPath } from './mpc/capacity-path.ts';
@@ -112,8 +112,8 @@ export interface Forecaster {
   start(context: SessionContext): void;
   observe(observation: Observation): void;
   /**
-   * UTC was `utcMs` at session second `atSeconds`. Called when the time source has improved or a clock has leapt; replaces
-   * the time that `start` got.
+   * UTC was `utcMs` at session second `atSeconds`. Called when the time source has improved or a clock has leapt;
+   * replaces the time that `start` got.
    */
   tellTime?(atSeconds: number, utcMs: number, uncertaintySeconds: number): void;
   /** The newest forecast, unchecked; undefined if the forecaster has none. */

@@ -1,6 +1,6 @@
 /**
- * Random player states, paths and download histories for the property tests of this folder. Half of the numbers are
- * small integers, and representations may share a bitrate or a size, so that plans really tie.
+ * Random player states, paths and download histories for property tests. Half of the numbers are small integers, and
+ * representations may share a bitrate or a size, so that plans really tie.
  */
 
 import fc from 'fast-check';
@@ -96,7 +96,7 @@ export function stateOf(ladderBps: readonly number[], changes: Partial<PlayerSta
   };
 }
 
-/** Downloads of a bitrate, complete and one after another from segment 0 on. */
+/** Complete downloads of a bitrate, one after another from segment 0 on. */
 export function downloadsOf(count: number, bitrateBps: number, sizeBits: number, downloadSeconds: number): Download[] {
   return Array.from({ length: count }, (_, segmentIndex) => ({
     segmentIndex,
@@ -178,7 +178,7 @@ export function anyState(downloads: fc.Arbitrary<Download[]> = fc.constant([])):
   );
 }
 
-/** A live stream at its target of 1.2 s, in chunks of 0.5 s; the segment's first one exists since second 100. */
+/** A live stream at its target of 1.2 s, in chunks of 0.5 s; the segment's first chunk exists since second 100. */
 export function liveOf(changes: Partial<LiveState> = {}): LiveState {
   return {
     latencySeconds: 1.2,
@@ -297,7 +297,7 @@ export interface Question {
   forecast: ValidForecast | undefined;
 }
 
-/** At any time, with or without a clock and a forecast; `isLive`: of a live stream, else of either kind. */
+/** A question at any time, with or without a clock and a forecast; `isLive`: of a live stream, else of either kind. */
 export function anyQuestion(isLive = false): fc.Arbitrary<Question> {
   const wrongMs = fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 3600e3, 1e12 - 3600e3, 0);
   return fc

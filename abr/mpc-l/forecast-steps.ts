@@ -4,8 +4,8 @@ import type { QuantileForecast } from '../forecast.ts';
 import { normalQuantile } from '../statistics/normal-distribution.ts';
 
 /**
- * Least capacity, which stands for a dead link and keeps logarithms and divisions finite: a share of the forecast's highest
- * capacity, because links differ in scale, and at least 1 bit/s.
+ * Least capacity, which stands for a dead link and keeps logarithms and divisions finite: a share of the forecast's
+ * highest capacity, because links differ in scale, and at least 1 bit/s.
  */
 const FLOOR_SHARE = 1e-5;
 const FLOOR_BPS = 1;

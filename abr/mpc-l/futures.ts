@@ -1,8 +1,8 @@
 /**
- * Futures: capacity paths drawn from a forecast with a Gaussian copula. A future has one normal score per step, correlated
- * from step to step by the forecast's rank correlation. The scores come from a fixed table, so that similar forecasts give
- * similar futures. In the table a few futures stand for the whole distribution: in every step each future has an equal
- * share of the probability, and innovations are uncorrelated with earlier steps' innovations.
+ * Futures: capacity paths drawn from a forecast with a Gaussian copula. A future has one normal score per step,
+ * correlated from step to step by the forecast's rank correlation. The scores come from a fixed table, so that similar
+ * forecasts give similar futures. In the table a few futures stand for the whole distribution: in every step each
+ * future has an equal share of the probability, and innovations are uncorrelated with earlier steps' innovations.
  */
 
 import type { QuantileForecast } from '../forecast.ts';

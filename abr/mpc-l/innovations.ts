@@ -9,8 +9,8 @@ const SHUFFLES = 32;
 const LEAST_NEW_SHARE = 0.1;
 
 /**
- * Standard normal innovations `[step * count + future]`. Step 0 has an ascending number per equal share of the probability.
- * Later steps have the same numbers shuffled, made orthogonal to the steps before them.
+ * Standard normal innovations `[step * count + future]`. Step 0 has an ascending number per equal share of the
+ * probability. Later steps have the same numbers shuffled, made orthogonal to the steps before them.
  */
 export function drawInnovations(count: number, seed: number): Float64Array {
   const random = minimalStandard(seed);

@@ -41,8 +41,8 @@ export interface LivePart {
   /** MPC-D's plan, which decides without a usable forecast. */
   readonly fallback: LivePlan;
   /**
-   * What requests lead to in the futures of a forecast, valid until the next call. `copies`: fluctuations per future, 1 or
-   * 2. Default 2.
+   * What requests lead to in the futures of a forecast, valid until the next call. `copies`: fluctuations per future, 1
+   * or 2. Default 2.
    */
   outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): Outcomes;
   /** The pace; towards the target without a forecast. Absent if the player sets the rate. */

@@ -53,8 +53,8 @@ export const MPC_L_TUNING: MpcLTuning = {
 };
 
 /**
- * Segment durations after which a plan abandons a bad download. The timer could act sooner, but evidence has to build up
- * first: a plan that relies on quick escapes takes risks from which it cannot escape.
+ * Segment durations after which a plan abandons a bad download. The timer could act sooner, but evidence has to build
+ * up first: a plan that relies on quick escapes takes risks from which it cannot escape.
  */
 export const REACTION_SEGMENTS = 0.5;
 

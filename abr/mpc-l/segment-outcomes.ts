@@ -26,8 +26,8 @@ export interface PlannedRequest {
 
 export interface Evaluation {
   /**
-   * MPC-L chooses the highest score: QoE from this segment to the horizon, plus the value of the buffer after the horizon,
-   * where stalls and bad futures have extra weight (`risk`). Only scores of one state are comparable.
+   * MPC-L chooses the highest score: QoE from this segment to the horizon, plus the value of the buffer after the
+   * horizon, where stalls and bad futures have extra weight (`risk`). Only scores of one state are comparable.
    */
   score: number;
   /** Expected QoE of this segment alone, per 4 s of media (`CandidateOutlook`). */

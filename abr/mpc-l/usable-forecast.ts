@@ -8,8 +8,8 @@ import { nearestLevel } from '../statistics/quantile.ts';
 const LAST_FOR_SLOW = 2;
 const LAST_FOR_FAST = 5;
 /**
- * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, also on the road,
- * this rejects no forecast of the built-in forecaster.
+ * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, also on the
+ * road, this rejects no forecast of the built-in forecaster.
  */
 const FACTOR = 4;
 /** Before the first measurement, reject forecasts this many times above the highest bitrate or below the lowest. */
@@ -22,9 +22,10 @@ const CHECKED_SECONDS = 20;
 const JUDGED_AFTER_SECONDS = 1;
 
 /**
- * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is wrong by an order of magnitude (wrong units,
- * another link, a bug) is worse than none: on a slow link the plan would always choose the top representation. The test is
- * coarse, because a forecast may know of an outage, or of its end, before downloads show it. Paths are for MPC-O alone.
+ * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is wrong by an order of magnitude (wrong
+ * units, another link, a bug) is worse than none: on a slow link the plan would always choose the top representation.
+ * The test is coarse, because a forecast may know of an outage, or of its end, before downloads show it. Paths are for
+ * MPC-O alone.
  */
 export function usableForecast(
   forecast: ValidForecast | undefined,

@@ -1,6 +1,6 @@
 /**
- * Capacity paths: the capacity of a link from now on. A constant rate, a replayed trace and an oracle's future are paths,
- * so MPC-D and MPC-O share the planner, and the simulator computes downloads with the same arithmetic.
+ * Capacity paths: the capacity of a link from now on. A constant rate, a replayed trace and an oracle's future are
+ * paths, so MPC-D and MPC-O share the planner, and the simulator computes downloads with the same arithmetic.
  */
 
 /** Deliverable bits over time; second 0 is now. */

@@ -1,7 +1,7 @@
 /**
- * MPC-D is RobustMPC in the form that others compare with (Yin et al., SIGCOMM'15, as Pensieve's artifact implements it).
- * It plans five segments ahead on a constant path of the robust throughput (robust-throughput.ts), with the true sizes of
- * segments. The options `abandon` and `bufferCap` are ablations, which the textbook does not have.
+ * MPC-D is RobustMPC in the form that others compare with (Yin et al., SIGCOMM'15, as Pensieve's artifact implements
+ * it). It plans five segments ahead on a constant path of the robust throughput (robust-throughput.ts), with the true
+ * sizes of segments. The options `abandon` and `bufferCap` are ablations, which the textbook does not have.
  */
 
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';

@@ -4,19 +4,20 @@
  *
  *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  stall * stalls  -  lambda * falls of q  -  rise * rises of q
  *
- * A plan runs on the clock: at rate 2 a segment of 4 s plays for 2 s. With t the time, B the buffer, d the download time
- * on the path, and room the most that the buffer may hold when a request leaves (infinite if the plan ignores the cap):
+ * A plan runs on the clock: at rate 2 a segment of 4 s plays for 2 s. With t the time, B the buffer, d the download
+ * time on the path, and room the most that the buffer may hold when a request leaves (infinite if the plan ignores the
+ * cap):
  *
  *   wait = max(0, B - room),  stall = max(0, d - (B - wait)),  t += wait + d,  B = max(0, B - wait - d) + segment
  *
- * Before the first picture nothing plays, so the first download costs mu per second. While the player is paused, the first
- * download costs nothing.
+ * Before the first picture nothing plays, so the first download costs mu per second. While the player is paused, the
+ * first download costs nothing.
  *
  * The search extends partial plans segment by segment and drops a plan in two cases. *Bound*: even without any further
- * stall the plan would be worth less than a known plan. *Dominance*: another plan with the same last representation is as
- * early, and each of its continuations is worth at least as much. Links are first in, first out, so an earlier request
- * never arrives later. The same continuation stalls longer by at most the difference of t + B, in at most one more stall
- * per segment.
+ * stall the plan would be worth less than a known plan. *Dominance*: another plan with the same last representation is
+ * as early, and each of its continuations is worth at least as much. Links are first in, first out, so an earlier
+ * request never arrives later. The same continuation stalls longer by at most the difference of t + B, in at most one
+ * more stall per segment.
  *
  * Among equal plans the lowest first representation wins, as in Pensieve's artifact, which keeps the first best plan in
  * lexicographic order. Values are equal within `TIE_TOLERANCE` of the largest |q|, so that rounding does not decide.

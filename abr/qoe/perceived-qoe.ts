@@ -29,9 +29,9 @@ export const PERCEIVED_PRICES: PerceivedPrices = {
 };
 
 /**
- * The weights that plan on what viewers see. `pricePerMbps`: quality less for each Mbit/s, default 0. Startup costs as much
- * as a stall, because viewers who wait leave (Krishnan and Sitaraman, IMC 2012), which ratings of whole clips do not show.
- * Live plans sum quality over seconds instead of units of 4 s, as LoL+ does.
+ * The weights that plan on what viewers see. `pricePerMbps`: quality less for each Mbit/s, default 0. Startup costs as
+ * much as a stall, because viewers who wait leave (Krishnan and Sitaraman, IMC 2012), which ratings of whole clips do
+ * not show. Live plans sum quality over seconds instead of units of 4 s, as LoL+ does.
  */
 export function perceivedWeights(
   qualityOf: (bitrateBps: number) => number,

@@ -4,9 +4,9 @@
  *   QoE = ( sum q(R) * segmentSeconds/4 - mu * (startup + stall seconds) - lambda * sum |q(R) - q(R previous)| )
  *         / (media seconds / 4)
  *
- * This reads as "Mbit/s of undisturbed 4 s segments" and does not depend on segment or session length. With 4 s segments it
- * is Pensieve's sum per segment (Mao et al., SIGCOMM'17, after Yin et al., SIGCOMM'15). At every playback rate a segment
- * counts by its seconds of media, and waiting by the seconds of the clock.
+ * This reads as "Mbit/s of undisturbed 4 s segments" and does not depend on segment or session length. With 4 s
+ * segments it is Pensieve's sum per segment (Mao et al., SIGCOMM'17, after Yin et al., SIGCOMM'15). At every playback
+ * rate a segment counts by its seconds of media, and waiting by the seconds of the clock.
  */
 
 /** Seconds of media that count for one unit of quality. */

@@ -1,6 +1,6 @@
 /**
- * A model of the picture's quality: 0 to 100, on VMAF's scale for a television at the usual distance. quality.md has its
- * data and its limits.
+ * A model of the picture's quality: 0 to 100, on VMAF's scale for a television at the usual distance. quality.md has
+ * its data and its limits.
  */
 
 export interface Encoding {

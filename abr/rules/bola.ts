@@ -1,7 +1,7 @@
 /**
- * BOLA chooses the representation by buffer level (Spiteri, Urgaonkar, Sitaraman: "BOLA: near-optimal bitrate adaptation
- * for online videos", INFOCOM'16, arXiv 1601.06748). This is the paper's algorithm 2 for finite videos without its pauses.
- * dash-js/ has dash.js's later form.
+ * BOLA chooses the representation by buffer level (Spiteri, Urgaonkar, Sitaraman: "BOLA: near-optimal bitrate
+ * adaptation for online videos", INFOCOM'16, arXiv 1601.06748). This is the paper's algorithm 2 for finite videos
+ * without its pauses. dash-js/ has dash.js's later form.
  *
  * With R_r the bitrate and u_r = ln(R_r / R_0) the utility of representation r, BOLA chooses the r with the largest
  *

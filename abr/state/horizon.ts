@@ -12,8 +12,8 @@ export const LARGEST_HORIZON = 16;
 /** Upper limit of the option `horizon`. */
 export const MAX_HORIZON = 20;
 /**
- * A plan of a few seconds fills a large buffer at the lowest bitrate before it shows a better bitrate. So 16 segments may
- * become more, up to this duration. Segments below a second count as a second.
+ * A plan of a few seconds fills a large buffer at the lowest bitrate before it shows a better bitrate. So 16 segments
+ * may become more, up to this duration. Segments below a second count as a second.
  */
 const LEAST_SECONDS = 32;
 
@@ -28,9 +28,9 @@ export function horizonOf(
 }
 
 /**
- * Value of a second of buffer to the segments after the horizon: the quality that the bits of a second on this link add,
- * at the slope between the ladder's bitrates around the link's rate. On a link below the lowest bitrate the bits play media
- * that would be missing. A link faster than the ladder has bits to spare.
+ * Value of a second of buffer to the segments after the horizon: the quality that the bits of a second on this link
+ * add, at the slope between the ladder's bitrates around the link's rate. On a link below the lowest bitrate the bits
+ * play media that would be missing. A link faster than the ladder has bits to spare.
  */
 export function bufferedSecondValue(
   { ladderBps, playbackRate }: PlayerState,

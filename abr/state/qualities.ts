@@ -10,8 +10,8 @@ export function qualitiesAt({ upcomingQualities: rows, ladderBps, weights }: Pla
 }
 
 /**
- * Cost of the switch to each representation, in units of quality; 0 without a previous bitrate. Both qualities are of the
- * segment to decide on, so that a change of scene is not a switch.
+ * Cost of the switch to each representation, in units of quality; 0 without a previous bitrate. Both qualities are of
+ * the segment to decide on, so that a change of scene is not a switch.
  */
 export function switchCosts(state: PlayerState): number[] {
   const { previousBitrateBps, ladderBps, weights } = state;

@@ -22,9 +22,10 @@ export interface RobustThroughput {
 }
 
 /**
- * The estimate after these downloads, oldest first; undefined without a measurement. A measurement divides a segment's bits
- * by the time from its request to its last bit. Abandoned attempts at a segment and the download that replaced them are
- * one measurement, so that an outage counts once and with its whole duration. Downloads without bits or duration are none.
+ * The estimate after these downloads, oldest first; undefined without a measurement. A measurement divides a segment's
+ * bits by the time from its request to its last bit. Abandoned attempts at a segment and the download that replaced
+ * them are one measurement, so that an outage counts once and with its whole duration. Downloads without bits or
+ * duration are none.
  */
 export function robustThroughput(downloads: readonly Download[]): RobustThroughput | undefined {
   // Newest first. WINDOW errors need twice as many measurements, because each error compares with a mean of WINDOW.

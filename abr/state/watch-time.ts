@@ -1,6 +1,6 @@
 /**
- * How long viewers watch. Most viewers leave early, and viewers who have stayed for a while are likely to stay: watch times
- * have a heavy tail (PPLive: exponential in the first minutes, then a power law; Chen et al., ICC 2014).
+ * How long viewers watch. Most viewers leave early, and viewers who have stayed for a while are likely to stay: watch
+ * times have a heavy tail (PPLive: exponential in the first minutes, then a power law; Chen et al., ICC 2014).
  */
 
 import type { PlayerState } from '../controller.ts';
@@ -17,8 +17,8 @@ const TAIL = 0.66;
 const SCALE_PER_MEDIAN = 1 / (2 ** (1 / TAIL) - 1);
 
 /**
- * Share of the viewers who still watch after `seconds`, by Lomax's distribution, (1 + seconds / scale) ^ -0.66. Half of the
- * viewers leave before `watchSeconds` (> 0; `Infinity`: nobody leaves).
+ * Share of the viewers who still watch after `seconds`, by Lomax's distribution, (1 + seconds / scale) ^ -0.66. Half of
+ * the viewers leave before `watchSeconds` (> 0; `Infinity`: nobody leaves).
  */
 export function watchShare(seconds: number, watchSeconds: number): number {
   return (1 + seconds / (watchSeconds * SCALE_PER_MEDIAN)) ** -TAIL;

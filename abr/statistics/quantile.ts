@@ -1,8 +1,8 @@
 /** Quantiles of samples. */
 
 /**
- * The quantile at `level` (0 to 1) of ascending values, linear between order statistics (type 7 of Hyndman and Fan, 1996;
- * the default of R and NumPy). NaN for an empty sample.
+ * The quantile at `level` (0 to 1) of ascending values, linear between order statistics (type 7 of Hyndman and Fan,
+ * 1996; the default of R and NumPy). NaN for an empty sample.
  */
 export function quantile(ascending: ArrayLike<number>, level: number): number {
   const position = (ascending.length - 1) * level;
@@ -18,8 +18,8 @@ export function median(values: ArrayLike<number>): number {
 }
 
 /**
- * Quantiles of weighted, ascending values at ascending levels: the least value up to which the weights sum to the level's
- * share. NaN for an empty sample.
+ * Quantiles of weighted, ascending values at ascending levels: the least value up to which the weights sum to the
+ * level's share. NaN for an empty sample.
  */
 export function weightedQuantiles(
   sorted: readonly { value: number; weight: number }[],

@@ -1,7 +1,6 @@
 /**
- * The forecaster that is always part of the plugin: quantiles of the capacity of the next 48 s, from the session's
- * history and a small network. docs/how-it-works.md describes their training and accuracy. Pure, deterministic, constant
- * memory; no clock and no I/O.
+ * The plugin's own forecaster: quantiles of the capacity of the next 48 s, from the session's history and a small
+ * network (docs/how-it-works.md). Deterministic, constant memory, no clock and no I/O.
  */
 
 import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
@@ -24,7 +23,7 @@ export function createBuiltInForecaster({ model, ...options }: BuiltInForecaster
   return forecaster;
 }
 
-/** Has no forecasts before `useModel`. */
+/** Without `useModel` it has no forecasts. */
 export class BuiltInForecaster extends ModelSession implements Forecaster {
   name = 'built-in';
   private _model: Model | undefined;
@@ -32,7 +31,7 @@ export class BuiltInForecaster extends ModelSession implements Forecaster {
   private _values!: Float64Array;
   private _newest: QuantileForecast | undefined;
 
-  /** Also during a session, whose history stays. */
+  /** May be called during a session, whose history stays. */
   override useModel(model: Model): void {
     this._model = model;
     this._values = new Float64Array(model.stepEndsSeconds.length * model.levels.length);

@@ -1,6 +1,6 @@
 /**
  * A chain of forecasters in order of trust: service, model, built-in. It gives the first valid forecast that is not
- * stale. A forecaster that fails is reported once and skipped. Without any forecast MPC-L decides like MPC-D.
+ * stale. It never throws: a forecaster that fails is reported once per session and skipped.
  */
 
 import {
@@ -26,22 +26,20 @@ export interface ForecastChainOptions {
   onFault?: (fault: ForecasterFault) => void;
 }
 
-/** A forecast may be issued up to this much after now, because clocks are read at different moments. */
+/** A forecast may be issued this much after now, because clocks are read at different moments. */
 const FUTURE_SLACK_SECONDS = 0.1;
 
-/** The chain is a forecaster itself; it never throws. The most trusted forecaster comes first. */
 export class ForecastChain implements Forecaster {
   readonly name = 'chain';
-  private readonly _forecasters: readonly Forecaster[];
-  private readonly _options: ForecastChainOptions;
   private readonly _reported = new Set<Forecaster>();
-  /** The newest valid forecast of each, to validate every forecast once only. */
+  /** The newest valid forecast of each forecaster, so that every forecast is validated once. */
   private readonly _newest = new Map<Forecaster, ValidForecast>();
 
-  constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
-    this._forecasters = forecasters;
-    this._options = options;
-  }
+  /** The most trusted forecaster comes first. */
+  constructor(
+    private readonly _forecasters: readonly Forecaster[],
+    private readonly _options: ForecastChainOptions = {},
+  ) {}
 
   start(context: SessionContext): void {
     this._reported.clear();
@@ -50,7 +48,7 @@ export class ForecastChain implements Forecaster {
   }
 
   observe(observation: Observation): void {
-    // Without a function for each: observations are frequent.
+    // Observations are frequent, so no closure is made for each of them.
     for (const one of this._forecasters) {
       try {
         one.observe(observation);
@@ -70,7 +68,7 @@ export class ForecastChain implements Forecaster {
     for (const one of this._forecasters) {
       const forecast = this._guarded(one, () => this._validated(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
-      // An older one says nothing about the present epoch, in which another satellite serves.
+      // An older forecast says nothing about the present epoch, in which another satellite serves.
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
       if (ageSeconds < EPOCH_SECONDS && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
     }

@@ -1,4 +1,4 @@
-/** The options of the ONNX forecaster: their check, and the URLs that follow from them. */
+/** The options of the ONNX forecaster, their check, and their URLs. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { ModelSessionOptions } from '../forecast/model-session.ts';
@@ -9,8 +9,8 @@ export interface OnnxForecasterOptions extends ModelSessionOptions {
   /** The model: an ONNX file with a model card, such as `leo-abr/models/built-in.onnx`. */
   modelUrl: string | URL;
   /**
-   * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. Default:
-   * the package onnxruntime-web beside the package leo-abr.
+   * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved.
+   * Default: the package onnxruntime-web beside the package leo-abr.
    */
   runtimeUrl?: string | URL | undefined;
   /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. Default: beside the runtime. */
@@ -24,8 +24,8 @@ export interface OnnxForecasterOptions extends ModelSessionOptions {
 const WASM_FILE = 'ort-wasm-simd-threaded.wasm';
 
 /**
- * All that the Worker needs, absolute. What is not given lies beside this module, in the layout of `node_modules` (bundlers
- * find it there and make assets of it, and pages that serve that folder need no URL either).
+ * Absolute URLs. Defaults lie beside this module in the layout of `node_modules`, where bundlers find them and make
+ * assets of them.
  */
 export function urlsOf({
   modelUrl,

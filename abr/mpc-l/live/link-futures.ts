@@ -1,7 +1,4 @@
-/**
- * Futures of the link in cells of 0.1 s, for plans at the live edge: the futures of the forecast's steps, with the
- * fluctuation within a step and the dips at handovers.
- */
+/** Futures of the link in cells of 0.1 s: the futures of the forecast's steps, with fluctuation and dips at handovers. */
 
 import type { PlayerState } from '../../controller.ts';
 import { ageSecondsOf, type QuantileForecast } from '../../forecast.ts';
@@ -13,27 +10,27 @@ import { Futures } from '../futures.ts';
 import { CELL_SECONDS, CELLS, CELLS_PER_SECOND, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-/** Each future of the forecast gets this many fluctuations. */
+/** Fluctuations per future of the forecast. */
 export const COPIES = 2;
-/** A handover may still be under way this long after it began. */
+/** A dip may last this long. */
 const LONGEST_DIP_SECONDS = 3;
-/** Handovers that are drawn, each with a number for: does it come, when, how long is its dip, does a collapse follow. */
+/** Drawn handovers, and random numbers per handover: whether it comes, its time, the dip's duration, a collapse. */
 const HANDOVERS = 2;
 const DRAWS = 4;
-/** The fluctuation's ratio is tabulated for scores up to +-3. */
+/** The table of ratios covers normal scores up to +-3. */
 const RATIOS_PER_SCORE = 16;
 const RATIO_MIDDLE = 3 * RATIOS_PER_SCORE;
-/** The fluctuation explains at most this much of the variance of a step. */
+/** Share of a step's variance that the fluctuation may explain. */
 const MOST_EXPLAINED = 0.9;
-/** Fluctuations are recomputed if their correlation has changed by half of this. */
+/** Fluctuations are recomputed if their correlation changes by half of this. */
 const CORRELATION_STEP = 0.05;
 
 export class LinkFutures {
   readonly paths: LinkPaths;
   private readonly _futures: Futures;
   /**
-   * `[future][cell]`: normal innovations of the first copies, and the places in `_ratios` of the scores that follow from
-   * `_correlation`. The second copies come after the first and mirror them, so that few futures stand for the distribution.
+   * `[future][cell]`: normal innovations of the first copies, and the indices in `_ratios` that follow from
+   * `_correlation`. The second copies mirror the first copies, so that few futures stand for the distribution.
    */
   private readonly _innovations: Float64Array;
   private readonly _places: Uint8Array;
@@ -47,7 +44,7 @@ export class LinkFutures {
   /** `[future][handover][draw]`: normal scores. */
   private readonly _draws: Float64Array;
 
-  /** @param steps futures of the forecast's steps */
+  /** @param steps number of futures of the forecast's steps */
   constructor(steps: number, seed: number) {
     this._futures = new Futures(steps, seed);
     const count = steps * COPIES;
@@ -60,7 +57,7 @@ export class LinkFutures {
     this._draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
-  /** Draws the futures of a forecast, or only their first copies, into `paths`, which it returns. */
+  /** Draws the futures of a forecast into `paths`; with 1 copy only the first copies. */
   draw(state: PlayerState, forecast: QuantileForecast, copies = COPIES): LinkPaths {
     const steps = this._futures.count;
     this.paths.count = steps * copies;
@@ -71,7 +68,7 @@ export class LinkFutures {
     const places = this._places;
     const ends = forecast.stepEndsSeconds;
     const last = Math.min(MAX_STEPS, ends.length) - 1;
-    // The capacity of each cell, in bit/s, in the place of the bits at its end.
+    // First `bits` has the capacity of each cell in bit/s, at the index of its end.
     for (let k = 0, from = 0; from < CELLS; k++) {
       const end = k === last ? CELLS : Math.min(CELLS, Math.round((ends[k]! - ageSeconds) * CELLS_PER_SECOND));
       if (k === this._drawnSteps) this._drawStep(forecast);
@@ -122,8 +119,8 @@ export class LinkFutures {
   }
 
   /**
-   * Computes the capacities of the next step, with the part of their spread that the fluctuation does not explain: the
-   * mean of n cells with variance v and correlation r varies by about v (1 + r) / (1 - r) / n.
+   * Computes the capacities of the next step without the part of their spread that the fluctuation explains: the mean
+   * of n cells with variance v and correlation r varies by about v (1 + r) / (1 - r) / n.
    */
   private _drawStep({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast): void {
     const k = this._drawnSteps++;

@@ -1,7 +1,7 @@
 /**
- * BOLA's parameters and thresholds in dash.js 5.2.1 (src/streaming/rules/abr/BolaRule.js). Its utilities are
- * ln(R_r / R_0) + 1. The score subtracts the 1 but the thresholds do not, so they are Vp above the buffer levels at which
- * scores are equal or 0. So a placeholder, and the choice with it, may exceed what the throughput sustains.
+ * BOLA's parameters and thresholds in dash.js 5.2.1 (src/streaming/rules/abr/BolaRule.js). Its utilities are ln(R_r /
+ * R_0) + 1. The score subtracts the 1 but the thresholds do not, so they are Vp above the buffer levels at which scores
+ * are equal or 0. So a placeholder, and the choice with it, may exceed what the throughput sustains.
  */
 
 import { bolaChoice, bolaUtility } from '../bola.ts';

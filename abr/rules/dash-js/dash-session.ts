@@ -2,9 +2,10 @@
  * dash.js's memory of a session, computed anew from the state's downloads, so that equal states have equal answers: the
  * buffer level, the rule in use, BOLA's placeholder, the last changes of quality, abandonments.
  *
- * The placeholder (BOLA-E) is the buffer that the session would have if requests had not waited for room. BOLA decides by
- * buffer and placeholder together. The placeholder begins with the first choice by throughput, grows by waits and fades by
- * 1 % per segment. dash.js looks back to the session's beginning: here a session begins with the state's oldest download.
+ * The placeholder (BOLA-E) is the buffer that the session would have if requests had not waited for room. BOLA decides
+ * by buffer and placeholder together. The placeholder begins with the first choice by throughput, grows by waits and
+ * fades by 1 % per segment. dash.js looks back to the session's beginning: here a session begins with the state's
+ * oldest download.
  */
 
 import type { Download, PlayerState } from '../../controller.ts';
