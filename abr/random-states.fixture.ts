@@ -8,7 +8,7 @@ import type { Download, InFlight, LiveState, PlayerState } from './controller.ts
 import type { HandoverDip, PathForecast, QuantileForecast, ValidForecast } from './forecast.ts';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './mpc/capacity-path.ts';
 import { between, whole } from './property.fixture.ts';
-import { type QoeWeights, qoeWeights } from './qoe/qoe.ts';
+import { bitrateWeights, type QoeWeights } from './qoe/qoe.ts';
 import { validForecast } from './valid-forecast.ts';
 
 /** An integer or any number between two bounds. */
@@ -38,8 +38,8 @@ export function anyLadder(): fc.Arbitrary<number[]> {
 
 export function anyWeights(ladderBps: readonly number[]): fc.Arbitrary<QoeWeights> {
   return fc.oneof(
-    fc.constant(qoeWeights('linear', ladderBps)),
-    fc.constant(qoeWeights('log', ladderBps)),
+    fc.constant(bitrateWeights('linear', ladderBps)),
+    fc.constant(bitrateWeights('log', ladderBps)),
     fc.record({
       quality: fc.constantFrom<QoeWeights['quality']>(
         (bps) => bps / 1e6,
@@ -91,7 +91,7 @@ export function stateOf(ladderBps: readonly number[], changes: Partial<PlayerSta
     upcomingSizesBits: [ladderBps.map((bps) => bps * segmentSeconds)],
     previousBitrateBps: ladderBps[0],
     downloads: [],
-    weights: qoeWeights('linear', ladderBps),
+    weights: bitrateWeights('linear', ladderBps),
     ...changes,
   };
 }

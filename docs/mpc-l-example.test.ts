@@ -4,7 +4,7 @@ import type { PlayerState } from '../abr/controller.ts';
 import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
 import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
-import { qoeWeights } from '../abr/qoe/qoe.ts';
+import { bitrateWeights } from '../abr/qoe/qoe.ts';
 import { quantilesOf } from '../abr/random-states.fixture.ts';
 
 const ladderBps = [3e6, 8e6, 15e6];
@@ -12,7 +12,7 @@ const player = { nowSeconds: 100, started: true, playbackRate: 1, isPaused: fals
 const buffer = { bufferLevelSeconds: 4, bufferCapSeconds: 12 };
 const media = { segmentSeconds: 4, segmentIndex: 25, segmentsRemaining: 20, ladderBps };
 const upcoming = { upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)], previousBitrateBps: 8e6, downloads: [] };
-const weights = qoeWeights('linear', ladderBps);
+const weights = bitrateWeights('linear', ladderBps);
 const state: PlayerState = { ...player, ...buffer, ...media, ...upcoming, weights };
 const quantilesBps = [
   [5e6, 12e6, 24e6],

@@ -1,6 +1,6 @@
 /** What a controller plans on in a scenario. */
 
-import { type Objective, type QoeWeights, qoeWeights } from '../abr/index.ts';
+import { bitrateWeights, type Objective, type QoeWeights } from '../abr/index.ts';
 import { type Pictures, weightsOfPictures } from '../session/decisions/qualities.ts';
 import type { QualityOf } from '../session/requests/segment-qualities.ts';
 import type { ResolvedScenario } from './results.ts';
@@ -15,7 +15,7 @@ export function scenarioWeights(
   objective: Objective,
   pricePerMbps = 0,
 ): (pictures: Pictures) => QoeWeights {
-  const linear = { ...qoeWeights('linear', ladderBps), mu, lambda };
+  const linear = { ...bitrateWeights('linear', ladderBps), mu, lambda };
   const weightsOf = weightsOfPictures(objective, pricePerMbps);
   return ({ ladder, live }) =>
     objective === 'linear'

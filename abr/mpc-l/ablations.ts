@@ -7,18 +7,14 @@ import { validForecast } from '../valid-forecast.ts';
 
 type Instead = (state: PlayerState, forecast: ValidForecast | undefined) => ValidForecast | undefined;
 
+/** `controller`: an MPC-L that paces. */
 export function withForecast(controller: Controller, instead: Instead): Controller {
-  const { name, reconsider, pace, keepsForSeconds } = controller;
   return {
-    name,
+    name: controller.name,
     decide: (state, forecast) => controller.decide(state, instead(state, forecast)),
-    ...(reconsider && {
-      reconsider: (state, inFlight, forecast) => reconsider.call(controller, state, inFlight, instead(state, forecast)),
-    }),
-    ...(pace && {
-      pace: (state, inFlight, forecast) => pace.call(controller, state, inFlight, instead(state, forecast)),
-    }),
-    ...(keepsForSeconds && { keepsForSeconds: keepsForSeconds.bind(controller) }),
+    reconsider: (state, inFlight, forecast) => controller.reconsider!(state, inFlight, instead(state, forecast)),
+    pace: (state, inFlight, forecast) => controller.pace!(state, inFlight, instead(state, forecast)),
+    keepsForSeconds: (state, inFlight) => controller.keepsForSeconds!(state, inFlight),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { changeCost, qoeWeights } from '../qoe/qoe.ts';
+import { bitrateWeights, changeCost, qoeWeights } from '../qoe/qoe.ts';
 import {
   alongPath,
   anyQuantiles,
@@ -64,7 +64,7 @@ function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
           requestedAtSeconds: 100 - 4 * (count - i),
           latencySeconds: 0.05,
         })),
-        weights: qoeWeights(form, ladderBps),
+        weights: bitrateWeights(form, ladderBps),
       });
       return anyQuantiles(state, rateBps).map((forecast) => ({ state, forecast }));
     });
@@ -108,7 +108,7 @@ const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : an
 test.each(['linear', 'log'] as const)('the scale does not matter: all times 2 or a half, %s', (form) => {
   const controller = createLiveMpcL();
   forAll([anyLateCase(form), fc.constantFrom(2, 0.5)], { ...SEED, numRuns: 200 }, (one, by) => {
-    const state = scaledState(one.state, by, (ladderBps) => qoeWeights(form, ladderBps));
+    const state = scaledState(one.state, by, (ladderBps) => bitrateWeights(form, ladderBps));
     const forecast = scaledForecast(one.forecast, by);
     const { inFlight } = one;
     const { representation } = controller.decide(one.state, one.forecast);

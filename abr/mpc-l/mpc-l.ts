@@ -140,13 +140,13 @@ export class MpcL implements Controller {
   }
 
   private _keptPart(state: PlayerState, representation: number): Pick<Decision, 'keepsForSeconds'> {
-    const bitrateBps = state.ladderBps[representation]!;
-    const request = { bitrateBps, requestedAtSeconds: state.nowSeconds, receivedBits: 0, sizeBits: 0, abandonments: 0 };
-    return { keepsForSeconds: this._mustKeepSeconds(state, request) };
+    const { segmentIndex, nowSeconds: requestedAtSeconds, ladderBps } = state;
+    const request = { segmentIndex, bitrateBps: ladderBps[representation]!, requestedAtSeconds, receivedBits: 0 };
+    return { keepsForSeconds: this._mustKeepSeconds(state, { ...request, sizeBits: 0, abandonments: 0 }) };
   }
 
   /** Seconds for which the download is not abandoned, whatever the link does. */
-  private _mustKeepSeconds(state: PlayerState, inFlight: Omit<InFlight, 'segmentIndex'>): number {
+  private _mustKeepSeconds(state: PlayerState, inFlight: InFlight): number {
     const { abandon, maxWastedShare, tuning } = this._options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= MAX_ABANDONMENTS || exceedsWaste(inFlight, maxWastedShare);
@@ -219,7 +219,7 @@ function abandonedBitrateBps(state: PlayerState): number {
   return lowestBps;
 }
 
-function exceedsWaste(inFlight: Omit<InFlight, 'segmentIndex'>, maxWastedShare: number): boolean {
+function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
   if (maxWastedShare >= 1) return false;
   const { sessionWastedBits = 0, sessionRequestedBits = inFlight.sizeBits } = inFlight;
   return sessionWastedBits + inFlight.receivedBits > maxWastedShare * sessionRequestedBits;

@@ -56,13 +56,9 @@ export function evaluateAll({ ladderBps }: PlayerState, outcomes: Outcomes, ceil
   for (let r = 1; r < ladderBps.length; r++) {
     if (ladderBps[r]! < ceilingBps && evaluations[r]!.score > evaluations[best]!.score) best = r;
   }
-  const candidates = evaluations.map(
-    ({ qoe, stallSeconds }, r): CandidateOutlook => ({
-      bitrateBps: ladderBps[r]!,
-      expectedQoe: qoe,
-      expectedStallSeconds: stallSeconds,
-    }),
-  );
+  const candidates = evaluations.map(({ qoe, stallSeconds }, r): CandidateOutlook => {
+    return { bitrateBps: ladderBps[r]!, expectedQoe: qoe, expectedStallSeconds: stallSeconds };
+  });
   return { best, evaluations, candidates };
 }
 
@@ -78,10 +74,6 @@ export function describeChange(from: Evaluation, to: Evaluation): string {
 }
 
 export class SegmentOutcomes implements Outcomes {
-  private readonly _state: PlayerState;
-  private readonly _options: ResolvedMpcLOptions;
-  private readonly _futures: Futures;
-  private readonly _ranks: CapacityRanks;
   /** Solved at the first evaluation. */
   private _later: ValueFunction | undefined;
   private readonly _latencySeconds: number;
@@ -95,28 +87,26 @@ export class SegmentOutcomes implements Outcomes {
   /** Seconds after a request at which the plan abandons a download that would stall. */
   private readonly _reactionSeconds: number;
 
-  constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures, ranks: CapacityRanks) {
-    const { playbackRate } = state;
-    const { patienceSegments, stallLevelSeconds } = options.tuning;
-    const seconds = secondsAt(state, 0);
-    const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
-    this._state = state;
-    this._options = options;
-    this._futures = futures;
-    this._ranks = ranks;
-    this._latencySeconds = recentLatencySeconds(state);
-    this._sizesBits = sizesAt(state, 0);
-    const switches = switchCosts(state);
-    this._gains = qualitiesAt(state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
-    this._stallCosts = stallCostsOf(state, options);
+  constructor(
+    private readonly _state: PlayerState,
+    private readonly _options: ResolvedMpcLOptions,
+    private readonly _futures: Futures,
+    private readonly _ranks: CapacityRanks,
+  ) {
+    const { playbackRate, bufferLevelSeconds, isPaused, started } = _state;
+    const { patienceSegments, stallLevelSeconds } = _options.tuning;
+    const seconds = secondsAt(_state, 0);
+    const playable = Math.max(0, bufferLevelSeconds - stallLevelSeconds) / playbackRate;
+    this._latencySeconds = recentLatencySeconds(_state);
+    this._sizesBits = sizesAt(_state, 0);
+    const switches = switchCosts(_state);
+    this._gains = qualitiesAt(_state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
+    this._stallCosts = stallCostsOf(_state, _options);
     this._segmentSeconds = seconds / playbackRate;
-    this._playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
-    this._reactionSeconds = options.abandon
-      ? Math.max(
-          REACTION_SEGMENTS * this._segmentSeconds,
-          this._playableSeconds - patienceSegments * this._segmentSeconds,
-        )
-      : Number.POSITIVE_INFINITY;
+    this._playableSeconds = isPaused ? Number.POSITIVE_INFINITY : started ? playable : 0;
+    const impatientSeconds = this._playableSeconds - patienceSegments * this._segmentSeconds;
+    const reactionSeconds = Math.max(REACTION_SEGMENTS * this._segmentSeconds, impatientSeconds);
+    this._reactionSeconds = _options.abandon ? reactionSeconds : Number.POSITIVE_INFINITY;
   }
 
   newRequest(representation: number): PlannedRequest {

@@ -47,7 +47,7 @@ const OUTAGE_SECONDS = 20;
 export class ValueFunction {
   /**
    * The last instance is kept, because V8 drops its optimised code for a kind of object when a garbage collection
-   * between two decisions finds no such object.
+   * between two decisions finds none.
    */
   static latest: ValueFunction | undefined;
   private readonly _problem: ValueProblem;

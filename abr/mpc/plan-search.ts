@@ -82,9 +82,6 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: PlanOp
 }
 
 class PlanSearch {
-  private readonly _state: PlayerState;
-  private readonly _path: CapacityPath;
-  private readonly _options: PlanOptions;
   private readonly _segments: number;
   /** Duration of a segment, and the most that the buffer may hold at a request, in seconds of the clock. */
   private readonly _playSeconds: number;
@@ -99,19 +96,19 @@ class PlanSearch {
   private readonly _bounds: number[][];
   private readonly _firsts: readonly number[];
 
-  constructor(state: PlayerState, path: CapacityPath, options: PlanOptions) {
-    const { ladderBps, segmentSeconds, playbackRate } = state;
-    this._state = state;
-    this._path = path;
-    this._options = options;
-    this._segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
+  constructor(
+    private readonly _state: PlayerState,
+    private readonly _path: CapacityPath,
+    private readonly _options: PlanOptions,
+  ) {
+    const { ladderBps, segmentSeconds, playbackRate } = _state;
+    this._segments = Math.max(1, Math.min(_options.horizon, Math.floor(_state.segmentsRemaining) || 1));
     this._playSeconds = segmentSeconds / playbackRate;
-    this._roomSeconds = options.bufferCap
-      ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
-      : Number.POSITIVE_INFINITY;
-    this._sizesBits = Array.from({ length: this._segments }, (_, k) => sizesAt(state, k));
-    this._qualities = Array.from({ length: this._segments }, (_, k) => qualitiesAt(state, k));
-    this._switchCosts = switchCosts(state);
+    const roomSeconds = Math.max(0, _state.bufferCapSeconds - segmentSeconds) / playbackRate;
+    this._roomSeconds = _options.bufferCap ? roomSeconds : Number.POSITIVE_INFINITY;
+    this._sizesBits = Array.from({ length: this._segments }, (_, k) => sizesAt(_state, k));
+    this._qualities = Array.from({ length: this._segments }, (_, k) => qualitiesAt(_state, k));
+    this._switchCosts = switchCosts(_state);
     this._tieMargin = TIE_TOLERANCE * Math.max(...this._qualities.map((row) => Math.max(...row.map(Math.abs))));
     this._bounds = [ladderBps.map(() => 0)];
     for (let k = this._segments - 1; k > 0; k--) {
@@ -120,7 +117,7 @@ class PlanSearch {
         ladderBps.map((_, last) => Math.max(...after.map((rest, r) => this._gain(k, last, r) + rest))),
       );
     }
-    this._firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
+    this._firsts = _options.first === undefined ? [...ladderBps.keys()] : [_options.first];
   }
 
   best(): Plan {

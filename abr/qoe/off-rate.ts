@@ -5,7 +5,7 @@ const NOTICED_CHANGE = 0.01;
 export const FINE_CHANGE = 0.0099;
 /** Time constant of the share. */
 const SHARE_SECONDS = 60;
-/** Of a longer gap between two counts only this much counts: playback was paused, or the player set the rate. */
+/** Longest counted gap between two counts. In a longer gap playback was paused, or the player set the rate. */
 const LONGEST_STEP_SECONDS = 1;
 
 export interface OffRate {

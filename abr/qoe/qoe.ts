@@ -44,8 +44,6 @@ export function bitrateWeights(form: 'linear' | 'log', ladderBps: readonly numbe
 }
 
 /** `bitrateWeights`, or Pensieve's weights for `hd`, which are undefined on other ladders. */
-export function qoeWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights;
-export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeights | undefined;
 export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeights | undefined {
   if (form !== 'hd') return bitrateWeights(form, ladderBps);
   if (ladderBps.join() !== PENSIEVE_LADDER_BPS.join()) return undefined;

@@ -2,14 +2,14 @@
 
 import type { PlayerState } from '../controller.ts';
 
-/** Index of the highest bitrate that is at most `limitBps`; -1 without such a bitrate. */
+/** Index of the highest bitrate that is at most `limitBps`; -1 if all are higher. */
 export function lastIndexAtMost(ladderBps: readonly number[], limitBps: number): number {
   let r = ladderBps.length - 1;
   while (r >= 0 && ladderBps[r]! > limitBps) r--;
   return r;
 }
 
-/** Index of the highest bitrate that is at most `limitBps`; 0 without such a bitrate. */
+/** Index of the highest bitrate that is at most `limitBps`; 0 if all are higher. */
 export function highestWithin(ladderBps: readonly number[], limitBps: number): number {
   return Math.max(0, lastIndexAtMost(ladderBps, limitBps));
 }

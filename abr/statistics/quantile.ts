@@ -47,7 +47,7 @@ export function nearestLevel(levels: readonly number[], wanted: number): number 
   return distances.indexOf(Math.min(...distances));
 }
 
-/** The value at `level`, linear between the values at ascending levels, constant beyond them. */
+/** The value at `level`, linear between the values at ascending levels (or their scores), constant beyond them. */
 export function quantileAt(level: number, levels: readonly number[], values: readonly number[]): number {
   const above = levels.findIndex((one) => one >= level);
   if (above <= 0) return values.slice(above)[0]!;

@@ -68,8 +68,7 @@ function checkHeader(file: Record<string, unknown>, where: string): number {
   check(format === MODEL_FORMAT, `${where}.format`, JSON.stringify(MODEL_FORMAT), format);
   check(version === MODEL_VERSION, `${where}.version`, `${MODEL_VERSION}`, version);
   requireText(name, `${where}.name`, 'a name');
-  const names = requireArray(features, `${where}.features`);
-  check(names.length === FEATURES.length, `${where}.features`, `${FEATURES.length} names`, names);
+  const names = requireArray(features, `${where}.features`, FEATURES.length, FEATURES.length);
   for (const [i, feature] of FEATURES.entries()) {
     check(names[i] === feature.name, `${where}.features[${i}]`, JSON.stringify(feature.name), names[i]);
   }

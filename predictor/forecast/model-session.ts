@@ -29,6 +29,8 @@ export interface ForecastMoment {
   handovers: readonly ExpectedHandover[];
 }
 
+/** A forecast is reused for this long. */
+const LIFETIME_SECONDS = 0.2;
 /** Limit of |ln(rate / reference)|. */
 const GREATEST_LOG_RATIO = 7;
 
@@ -40,6 +42,7 @@ export class ModelSession {
   private _subSecond: SubSecond | undefined;
   /** Second of any handover at the latest forecast; NaN if unknown. */
   private _phaseSeconds = Number.NaN;
+  protected _newest: QuantileForecast | undefined;
   private _outline: ModelOutline | undefined;
   private _recalibration: Recalibration | undefined;
   private _time: Pick<SessionContext, 'utcMsAtStart' | 'utcUncertaintySeconds'> = {};
@@ -48,6 +51,7 @@ export class ModelSession {
 
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
+    this._newest = undefined;
     this._outline = outline;
     this._recalibration = recalibration(outline);
   }
@@ -63,6 +67,12 @@ export class ModelSession {
     this._subSecond = undefined;
     this._phaseSeconds = Number.NaN;
     this._followIfNeeded();
+  }
+
+  /** Whether `_newest` is recent enough to be reused. */
+  protected _isRecent(nowSeconds: number): boolean {
+    const ageSeconds = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
+    return ageSeconds >= 0 && ageSeconds < LIFETIME_SECONDS;
   }
 
   private _followIfNeeded(): void {

@@ -13,13 +13,9 @@ const SHORTEST_TRANSFER_SECONDS = 0.01;
 
 /** A session's knowledge of the stream's chunks, learnt from its downloads. */
 export class LiveEdge {
-  private _chunkSeconds: number | undefined;
-  private _lagSeconds: number | undefined;
-
   /** Media per chunk of the latest whole segment; undefined before it, and if it came in one piece. */
-  get chunkSeconds(): number | undefined {
-    return this._chunkSeconds;
-  }
+  chunkSeconds: number | undefined;
+  private _lagSeconds: number | undefined;
 
   /** Seconds from the announced time of chunks to their first possible reception; may be negative. */
   get lagSeconds(): number {
@@ -28,7 +24,7 @@ export class LiveEdge {
 
   /** A whole segment has arrived in this many chunks. */
   segmentEnded(segmentSeconds: number, chunks: number): void {
-    this._chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
+    this.chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
   }
 
   /** A chunk has arrived this long after its announced time. */

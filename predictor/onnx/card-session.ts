@@ -1,13 +1,11 @@
 /** A session with a model that a card describes: the model's inputs, and forecasts of its outputs. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import type { Forecaster, QuantileForecast } from '../../abr/forecast.ts';
 import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../forecast/model-session.ts';
 import { FEATURES } from '../link/features.ts';
 import type { ModelCard } from './model-card.ts';
 
-/** A forecast is reused for this long. */
-export const LIFETIME_SECONDS = 0.2;
 /** Rounding of float32 may make quantiles cross by this much. */
 const CROSSING_SLACK = 1e-4;
 
@@ -57,7 +55,6 @@ export interface EvaluatedModel {
 /** The forecaster of an `EvaluatedModel`. Its forecasts are up to 0.2 s old. */
 export class EvaluatedForecaster extends CardSession implements Forecaster {
   readonly name = 'onnx';
-  private _newest: QuantileForecast | undefined;
 
   constructor(
     private readonly _model: EvaluatedModel,
@@ -67,14 +64,8 @@ export class EvaluatedForecaster extends CardSession implements Forecaster {
     this.useCard(_model.card);
   }
 
-  override start(context: SessionContext): void {
-    this._newest = undefined;
-    super.start(context);
-  }
-
   latest(nowSeconds: number): QuantileForecast | undefined {
-    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
-    if (age >= 0 && age < LIFETIME_SECONDS) return this._newest;
+    if (this._isRecent(nowSeconds)) return this._newest;
     const moment = this.inputsAt(nowSeconds);
     if (moment !== undefined) this._newest = this.forecastOf(moment, this._model.evaluate(moment.inputs));
     return moment && this._newest;

@@ -84,8 +84,6 @@ export function checkModelCard(value: unknown): ModelCard {
 }
 
 function requireNumbers(value: unknown, where: string, count: number): void {
-  const numbers = requireArray(value, where);
-  check(numbers.length === count, where, `${count} numbers`, value);
-  for (const [i, number] of numbers.entries())
+  for (const [i, number] of requireArray(value, where, count, count).entries())
     check(Number.isFinite(number), `${where}[${i}]`, 'a finite number', number);
 }

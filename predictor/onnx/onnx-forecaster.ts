@@ -6,7 +6,7 @@
 import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import type { ForecastMoment } from '../forecast/model-session.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
-import { CardSession, LIFETIME_SECONDS } from './card-session.ts';
+import { CardSession } from './card-session.ts';
 import type { FromWorker, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 import { checkOptions, type OnnxForecasterOptions, urlsOf } from './onnx-options.ts';
@@ -39,7 +39,6 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   readonly name = 'onnx';
   status: OnnxForecaster['status'] = 'unloaded';
   private readonly _workerOptions: OnnxForecasterOptions;
-  private _newest: QuantileForecast | undefined;
   /** An error that the next `latest` throws. */
   private _fault: Error | undefined;
   private _worker: Worker | undefined;
@@ -99,7 +98,6 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
       this.status = 'unloaded';
       this.load();
     }
-    this._newest = undefined;
     super.start(context);
     this._anchor = undefined;
     this._requested = undefined;
@@ -133,9 +131,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
 
   /** Requests an evaluation, unless an evaluation is running or recent. */
   private _request(nowSeconds: number): void {
-    if (this._worker === undefined) return;
-    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
-    if (age >= 0 && age < LIFETIME_SECONDS) return;
+    if (this._worker === undefined || this._isRecent(nowSeconds)) return;
     // The inputs are computed even while the model loads, because the first call is the slowest.
     const moment = this.inputsAt(nowSeconds);
     if (moment === undefined || this._ticksLeft !== undefined) return;

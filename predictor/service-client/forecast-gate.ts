@@ -141,16 +141,12 @@ const OUTSIDE_FACTOR = 1.6;
 class FirstComparison {
   /** The first forecast, and the downloading since. */
   private _compared: { forecast: QuantileForecast; seconds: number; bits: number } | undefined;
-  private _agrees: boolean | undefined;
-
   /** Whether the first forecast agreed. Before this session's comparison, the result of an earlier session. */
-  get agrees(): boolean | undefined {
-    return this._agrees;
-  }
+  agrees: boolean | undefined;
 
   /** Begins a session. If earlier sessions' links were others, this session's link may be the service's. */
   start(): void {
-    this._agrees ||= undefined;
+    this.agrees ||= undefined;
     this.begin();
   }
 
@@ -178,6 +174,6 @@ class FirstComparison {
         .map((row) => row.filter((_, i) => Math.abs(levels[i]! - 0.5) <= COMPARED_SHARE / 2 + ROUNDING)),
     );
     const isSlower = bps * OUTSIDE_FACTOR < Math.min(...soon);
-    this._agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
+    this.agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
   }
 }

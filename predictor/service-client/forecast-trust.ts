@@ -37,14 +37,10 @@ export class ForecastTrust {
   private _loss = 0;
   private _baselineLoss = 0;
   private _scored = 0;
-  private _isTrusted = true;
+  isTrusted = true;
   /** Arrival of the newest bits, and ln of the mean rate of the last seconds in use before it; NaN without a rate. */
   private _newestSeconds = 0;
   private _baseline = Number.NaN;
-
-  get isTrusted(): boolean {
-    return this._isTrusted;
-  }
 
   /** Begins a session: forgets the link, and keeps the scores of the service. */
   start(): void {
@@ -74,7 +70,7 @@ export class ForecastTrust {
 
   /** Whether to use a forecast. */
   accepts({ quantilesBps }: QuantileForecast): boolean {
-    if (!this._isTrusted) return false;
+    if (!this.isTrusted) return false;
     const row = quantilesBps[0]!;
     const difference = Math.abs(logOf(row[row.length >> 1]!) - this._baseline);
     return Number.isNaN(difference) || difference <= Math.log(ABSURD_RATIO);
@@ -101,8 +97,8 @@ export class ForecastTrust {
     this._baselineLoss = this._baselineLoss * FADE + baselineLoss / levels.length;
     this._scored = this._scored * FADE + 1;
     if (this._scored < LEAST_SCORED) return;
-    if (this._loss > DROP_RATIO * this._baselineLoss + DROP_MARGIN * this._scored) this._isTrusted = false;
-    else if (this._loss < TRUST_RATIO * this._baselineLoss) this._isTrusted = true;
+    if (this._loss > DROP_RATIO * this._baselineLoss + DROP_MARGIN * this._scored) this.isTrusted = false;
+    else if (this._loss < TRUST_RATIO * this._baselineLoss) this.isTrusted = true;
   }
 }
 

@@ -59,7 +59,26 @@ test('without futures, playback at the target stays there', () => {
 });
 
 test('without futures, playback far above the target is as fast as allowed', () => {
-  for (const latencySeconds of [1.7, 2, 5, 3600]) expect(planRate(problem({ latencySeconds }))).toBe(RATES.max);
+  for (const latencySeconds of [1.6, 2, 5, 3600]) expect(planRate(problem({ latencySeconds }))).toBe(RATES.max);
+  expect(planRate(problem({ latencySeconds: 1.59 }))).toBeCloseTo(1.0099, 9);
+});
+
+test('without a target, playback comes as near to the edge as the futures allow', () => {
+  const rateAt = (latencySeconds: number, need: number, aversion = 4) =>
+    planRate(problem({ latencySeconds, aversion, neededLatencySeconds: new Float64Array(CHUNKS).fill(need) }));
+  expect(rateAt(1.5, 0.4)).toBeCloseTo(1.0099, 9);
+  expect(rateAt(1.5, 1.6)).toBeLessThan(1);
+  expect(rateAt(1.5, 1.6, 1e-3)).toBe(RATES.max);
+  // A clock that is an hour wrong changes nothing.
+  expect(rateAt(-3598.5, -3598.4)).toBe(rateAt(1.5, 1.6));
+});
+
+test('the plan knows the latencies between playback and its target', () => {
+  const above = { latencySeconds: 1.5, segmentSeconds: 0.2, neededLatencySeconds: needs({ 29: 1 }) };
+  expect(planRate(problem(above))).toBe(RATES.max);
+  // Below the target the rate returns, also if the plan is too short for that.
+  const below = { latencySeconds: 0.9, chunks: 1, dueSeconds: 0.1, neededLatencySeconds: Float64Array.of(0.8) };
+  expect(planRate(problem(below))).toBeCloseTo(0.9901, 9);
 });
 
 test.each([1.5, 1.3, 1.1, 0.9, 0.7])('without futures, playback returns from %p s to the target', (latencySeconds) => {
@@ -89,7 +108,12 @@ test('a rate that can be noticed is no choice after too much time off 1, and a d
   const late = (offRateShare: number, latencySeconds = 1.7) => planRate(problem({ latencySeconds, offRateShare }));
   expect(late(0.149)).toBe(RATES.max);
   for (const offRateShare of [0.15, 1]) expect(late(offRateShare)).toBeCloseTo(1.0099, 9);
-  expect(late(1, 5)).toBe(RATES.max);
+  for (const latencySeconds of [3, 5]) expect(late(1, latencySeconds)).toBe(RATES.max);
+  const narrow = { min: 0.997, max: 1.003 };
+  expect(planRate(problem({ latencySeconds: 1.7, offRateShare: 1, playbackRates: narrow }))).toBe(1.003);
+  expect([1.2, 0.9].map((latencySeconds) => planRate(problem({ latencySeconds, playbackRates: narrow })))).toEqual([
+    1.003, 0.997,
+  ]);
   const before = (offRateShare: number) =>
     planRate(problem({ offRateShare, stallSeconds: 1, neededLatencySeconds: needs({ 3: 1.098 }) }));
   expect(before(0)).toBe(RATES.min);

@@ -69,8 +69,7 @@ interface Grid {
 export function planRate(problem: LatencyProblem): number {
   const { live, aversion } = problem;
   const { playbackRates, offRateShare = 0 } = live;
-  // A wrong clock may give a latency below 0.
-  const nowSeconds = Math.max(0, live.latencySeconds);
+  const nowSeconds = live.latencySeconds;
   const targetSeconds = aversion === undefined ? live.targetLatencySeconds : nowSeconds;
   const lateSeconds = nowSeconds - targetSeconds;
   if (lateSeconds < -FAR_BELOW_SECONDS) return playbackRates.min;

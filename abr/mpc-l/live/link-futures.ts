@@ -3,7 +3,7 @@
 import type { PlayerState } from '../../controller.ts';
 import { ageSecondsOf, type QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../statistics/normal-distribution.ts';
-import { levelShare, nearestLevel } from '../../statistics/quantile.ts';
+import { levelShare, nearestLevel, quantileAt } from '../../statistics/quantile.ts';
 import { minimalStandard } from '../../statistics/random.ts';
 import { MAX_STEPS } from '../forecast-steps.ts';
 import { Futures } from '../futures.ts';
@@ -103,8 +103,10 @@ export class LinkFutures {
       correlation: found,
     } = fluctuation ?? { levels: [0.5], ratios: [1], correlation: 0 };
     this._variance = values.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(levels, i), 0);
-    const ratioAt = quantileFunction(levels, values);
-    for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt((i - RATIO_MIDDLE) / RATIOS_PER_SCORE);
+    const scores = levels.map(normalQuantile);
+    for (let i = 0; i < ratios.length; i++) {
+      ratios[i] = quantileAt((i - RATIO_MIDDLE) / RATIOS_PER_SCORE, scores, values);
+    }
     const correlation = Math.round(found / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
@@ -146,7 +148,7 @@ export class LinkFutures {
       const atSeconds = (atMs - utcMs) / 1000;
       if (dip === undefined || !(atSeconds > -LONGEST_DIP_SECONDS && atSeconds < DRAWN_SECONDS)) continue;
       if (h === HANDOVERS) break;
-      const lastsSeconds = quantileFunction(dip.levels, dip.seconds);
+      const scores = dip.levels.map(normalQuantile);
       const { collapse } = dip;
       const comesBelow = normalQuantile(confidence);
       const collapsesBelow = normalQuantile(collapse.probability);
@@ -155,7 +157,7 @@ export class LinkFutures {
         const draws = this._draws;
         if (draws[at]! >= comesBelow) continue;
         const from = atSeconds + dip.timingSeconds * draws[at + 1]!;
-        const to = from + lastsSeconds(draws[at + 2]!);
+        const to = from + quantileAt(draws[at + 2]!, scores, dip.seconds);
         this._lower(f, from, to, dip.depth);
         if (draws[at + 3]! < collapsesBelow) this._lower(f, to, to + collapse.seconds, collapse.depth);
       }
@@ -171,16 +173,4 @@ export class LinkFutures {
       this.paths.bits[future * (CELLS + 1) + cell + 1]! *= 1 - (depth * seconds) / CELL_SECONDS;
     }
   }
-}
-
-/** Values over normal scores: linear between the quantile levels, constant beyond them. */
-function quantileFunction(levels: readonly number[], values: readonly number[]): (score: number) => number {
-  const scores = levels.map(normalQuantile);
-  return (score) => {
-    let above = 0;
-    while (above < scores.length && scores[above]! < score) above++;
-    if (above === 0 || above === scores.length) return values[Math.min(above, scores.length - 1)]!;
-    const share = (score - scores[above - 1]!) / (scores[above]! - scores[above - 1]!);
-    return values[above - 1]! + share * (values[above]! - values[above - 1]!);
-  };
 }

@@ -42,9 +42,6 @@ export interface LiveRequest extends PlannedRequest {
 }
 
 export class LiveOutcomes implements Outcomes<LiveRequest> {
-  private readonly _state: PlayerState;
-  private readonly _options: ResolvedMpcLOptions;
-  private readonly _link: LinkPaths;
   private readonly _latencySeconds: number;
   /** Seconds from now until the segment's first chunk exists. */
   private readonly _firstExistsSeconds: number;
@@ -60,16 +57,17 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private _stalled = 0;
   private _left = 0;
 
-  constructor(state: PlayerState, options: ResolvedMpcLOptions, link: LinkPaths) {
-    this._state = state;
-    this._options = options;
-    this._link = link;
-    this._latencySeconds = recentLatencySeconds(state);
-    this._firstExistsSeconds = state.live!.firstChunkAtSeconds - state.nowSeconds;
-    this._chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
-    this._chunkSeconds = state.segmentSeconds / this._chunkCount;
-    this._qualities = qualitiesAt(state, 0);
-    this._stallCosts = stallCostsOf(state, { risk: RISK_SHARE * options.risk });
+  constructor(
+    private readonly _state: PlayerState,
+    private readonly _options: ResolvedMpcLOptions,
+    private readonly _link: LinkPaths,
+  ) {
+    this._latencySeconds = recentLatencySeconds(_state);
+    this._firstExistsSeconds = _state.live!.firstChunkAtSeconds - _state.nowSeconds;
+    this._chunkCount = Math.max(1, Math.round(_state.segmentSeconds / _state.live!.chunkSeconds));
+    this._chunkSeconds = _state.segmentSeconds / this._chunkCount;
+    this._qualities = qualitiesAt(_state, 0);
+    this._stallCosts = stallCostsOf(_state, { risk: RISK_SHARE * _options.risk });
   }
 
   /** The request leaves when its first chunk exists and the player has loaded what it needs. */

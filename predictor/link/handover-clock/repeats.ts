@@ -16,7 +16,7 @@ const MEMORY_BINS = 24;
 
 /**
  * Returns the observer for a lag, a multiple of a bin's length. It gives ln density of a bin given the bin a lag
- * before, up to the constant of `stateFilters`; undefined without such a bin.
+ * before, up to the constant of `stateFilters`; undefined if it is missing.
  */
 export function repeatsAfter(lagSeconds: number) {
   /** Middles and values of the bins during the last lag, a slot per `BIN_SECONDS`. */
