@@ -14,7 +14,8 @@ import { drawInnovations } from './innovations.ts';
  * correlation alone. Capacities are computed at their first use.
  */
 export class Futures {
-  private _steps: ForecastSteps | undefined;
+  /** Steps of the last drawn forecast. */
+  steps!: ForecastSteps;
   /** Correlation of `_ranks`. */
   private _correlation = Number.NaN;
   /** `[future][step]`: bit/s in the first `_drawnSteps` steps, and the future's rank. */
@@ -35,28 +36,23 @@ export class Futures {
 
   /** Draws the futures of a forecast that is `ageSeconds` old. */
   draw(forecast: QuantileForecast, ageSeconds: number): void {
-    const isSame = this._steps !== undefined && forecast === this._steps.forecast;
-    this._steps = new ForecastSteps(forecast, ageSeconds);
+    const isSame = forecast === this.steps?.forecast;
+    this.steps = new ForecastSteps(forecast, ageSeconds);
     if (isSame) return;
     this._drawnSteps = 0;
-    if (this._steps.correlation !== this._correlation) this._rank(this._steps.correlation);
-  }
-
-  /** Steps of the last drawn forecast. */
-  get steps(): ForecastSteps {
-    return this._steps!;
+    if (this.steps.correlation !== this._correlation) this._rank(this.steps.correlation);
   }
 
   /** Seconds, without request latency, that `bits` take in one future if they start `startSeconds` from now. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
-    const { ends: stepEnds, count, ageSeconds } = this._steps!;
+    const { ends: stepEnds, count, ageSeconds } = this.steps;
     const rates = this._rates;
     const last = count - 1;
     const begin = ageSeconds + startSeconds;
     const row = future * MAX_STEPS;
     let at = begin;
     let left = bits;
-    for (let step = this._steps!.stepAt(startSeconds); step < last; step++) {
+    for (let step = this.steps.stepAt(startSeconds); step < last; step++) {
       if (step >= this._drawnSteps) this._drawTo(step);
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
@@ -68,7 +64,6 @@ export class Futures {
     return at + left / this.stepBps(future, last) - begin;
   }
 
-  /** Capacity of a future in a step of the forecast, in bit/s. */
   stepBps(future: number, step: number): number {
     if (step >= this._drawnSteps) this._drawTo(step);
     return this._rates[future * MAX_STEPS + step]!;
@@ -76,11 +71,10 @@ export class Futures {
 
   /** Rank of a future at `seconds` from now, in `bins` of equal probability. */
   binAt(future: number, seconds: number, bins: number): number {
-    const rank = this._ranks[future * MAX_STEPS + this._steps!.stepAt(seconds)]!;
+    const rank = this._ranks[future * MAX_STEPS + this.steps.stepAt(seconds)]!;
     return Math.floor(((rank + 0.5) / this.count) * bins);
   }
 
-  /** Ranks the futures of every step by their scores. */
   private _rank(correlation: number): void {
     this._correlation = correlation;
     const { count } = this;
@@ -104,13 +98,12 @@ export class Futures {
     }
   }
 
-  /** Computes the rates of the steps up to `last`. */
   private _drawTo(last: number): void {
     const { count } = this;
     while (this._drawnSteps <= last) {
       const step = this._drawnSteps++;
       // Step 0 of the innovations has the ascending scores.
-      const byRank = this._steps!.capacitiesBps(step, this._innovations.subarray(0, count));
+      const byRank = this.steps.capacitiesBps(step, this._innovations.subarray(0, count));
       for (let at = step; at < count * MAX_STEPS; at += MAX_STEPS) this._rates[at] = byRank[this._ranks[at]!]!;
     }
   }

@@ -3,8 +3,7 @@
 import type { PlayerState } from '../controller.ts';
 import { type ChangePrices, QOE_UNIT_SECONDS, type StallPrices } from '../qoe/qoe.ts';
 import { bufferedSecondValue, horizonOf } from '../state/horizon.ts';
-import { secondsAt, sizesAt } from '../state/ladder.ts';
-import { qualitiesAt } from '../state/qualities.ts';
+import { qualitiesAt, secondsAt, sizesAt } from '../state/ladder.ts';
 import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { ForecastSteps } from './forecast-steps.ts';

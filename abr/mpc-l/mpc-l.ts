@@ -7,8 +7,7 @@ import type { Controller, Decision, InFlight, Pace, PlayerState } from '../contr
 import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { createMpcD, type LivePlan } from '../mpc/mpc-d.ts';
 import { horizonOf } from '../state/horizon.ts';
-import { lastIndexAtMost } from '../state/ladder.ts';
-import { qualitiesAt } from '../state/qualities.ts';
+import { lastIndexAtMost, qualitiesAt } from '../state/ladder.ts';
 import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 import { tailWeightOf } from './later-segments.ts';

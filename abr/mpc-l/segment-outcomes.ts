@@ -2,8 +2,7 @@
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, type StallPrices, stallCost } from '../qoe/qoe.ts';
-import { secondsAt, sizesAt } from '../state/ladder.ts';
-import { qualitiesAt, switchCosts } from '../state/qualities.ts';
+import { qualitiesAt, secondsAt, sizesAt, switchCosts } from '../state/ladder.ts';
 import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';

@@ -6,7 +6,7 @@
 import type { Controller, Decision, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type Forecast } from '../forecast.ts';
 import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
-import { qualitiesAt } from '../state/qualities.ts';
+import { qualitiesAt } from '../state/ladder.ts';
 import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';

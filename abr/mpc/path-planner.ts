@@ -2,8 +2,7 @@
 
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { sizesAt } from '../state/ladder.ts';
-import { qualitiesAt, switchCosts } from '../state/qualities.ts';
+import { qualitiesAt, sizesAt, switchCosts } from '../state/ladder.ts';
 import type { CapacityPath } from './capacity-path.ts';
 import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
 

@@ -25,8 +25,7 @@
 
 import type { PlayerState } from '../controller.ts';
 import { changeCost, QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { sizesAt } from '../state/ladder.ts';
-import { qualitiesAt, switchCosts } from '../state/qualities.ts';
+import { qualitiesAt, sizesAt, switchCosts } from '../state/ladder.ts';
 import type { CapacityPath } from './capacity-path.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */

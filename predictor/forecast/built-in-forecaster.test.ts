@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { between, forAll } from '../../abr/property.fixture.ts';
+import { anyObservation, anySession } from '../../abr/random-observations.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
-import { anyObservation, anySession, throughput } from '../link/handover-clock/links.fixture.ts';
+import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { SubSecond } from '../link/sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
 

@@ -48,14 +48,7 @@ export class ForecastChain implements Forecaster {
   }
 
   observe(observation: Observation): void {
-    // Observations are frequent, so no closure is made for each of them.
-    for (const one of this._forecasters) {
-      try {
-        one.observe(observation);
-      } catch (cause) {
-        this._failed(one, cause);
-      }
-    }
+    for (const one of this._forecasters) this._guarded(one, () => one.observe(observation));
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
@@ -87,15 +80,10 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
-      this._failed(forecaster, cause);
+      const { onFault } = this._options;
+      if (onFault && !this._reported.has(forecaster)) onFault({ forecaster: forecaster.name, cause });
+      this._reported.add(forecaster);
       return undefined;
     }
-  }
-
-  private _failed(forecaster: Forecaster, cause: unknown): void {
-    if (this._reported.has(forecaster)) return;
-    this._reported.add(forecaster);
-    const { onFault } = this._options;
-    if (onFault) onFault({ forecaster: forecaster.name, cause });
   }
 }

@@ -42,11 +42,8 @@ test('keeps the spread at first, and while the link is not in use', () => {
   }
 });
 
-test('keeps a correct spread', () => {
+test('keeps a correct spread, widens narrow forecasts and narrows wide forecasts, within limits', () => {
   expect(Math.abs(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.5 })) - 1)).toBeLessThan(0.1);
-});
-
-test('widens narrow forecasts and narrows wide ones, within limits', () => {
   expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.6 }))).toBeGreaterThan(1.08);
   expect(scaleOf(afterSession(600, { forecast: 0.1, actual: 2 }))).toBeCloseTo(1.5, 9);
   expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.42 }))).toBeLessThan(0.92);

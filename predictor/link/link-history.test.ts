@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { between, forAll, whole } from '../../abr/property.fixture.ts';
+import { anyObservation, anySession } from '../../abr/random-observations.fixture.ts';
 import { FEATURES } from './features.ts';
-import { anyObservation, anySession, throughput } from './handover-clock/links.fixture.ts';
+import { throughput } from './handover-clock/links.fixture.ts';
 import { LinkHistory } from './link-history.ts';
 
 const index = (name: string) => FEATURES.findIndex((feature) => feature.name === name);

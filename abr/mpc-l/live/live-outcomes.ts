@@ -6,8 +6,7 @@
 
 import type { InFlight, PlayerState } from '../../controller.ts';
 import { changeCost } from '../../qoe/qoe.ts';
-import { sizesAt } from '../../state/ladder.ts';
-import { qualitiesAt } from '../../state/qualities.ts';
+import { qualitiesAt, sizesAt } from '../../state/ladder.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
 import { stallCostsOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';

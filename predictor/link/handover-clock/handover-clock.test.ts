@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, SessionContext } from '../../../abr/forecast.ts';
 import { between, forAll, whole } from '../../../abr/property.fixture.ts';
+import { anyObservation } from '../../../abr/random-observations.fixture.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
 import { hintHandover } from './hint.ts';
 import {
-  anyObservation,
   apart,
   dippingLink,
   dipsAtRandom,

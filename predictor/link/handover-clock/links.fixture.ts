@@ -1,8 +1,6 @@
 /** Artificial, seeded links and a session's observations of them. */
 
-import fc from 'fast-check';
 import type { Observation } from '../../../abr/forecast.ts';
-import { between } from '../../../abr/property.fixture.ts';
 import { normal, seededRandom } from '../../../abr/statistics/random.ts';
 
 export type Link = (second: number) => number;
@@ -12,31 +10,6 @@ const STEP_SECONDS = 0.1;
 export function throughput(startSeconds: number, endSeconds: number, rateBps: number): Observation {
   return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
 }
-
-/** Observations, most of them possible, with random numbers. */
-export const anyObservation: fc.Arbitrary<Observation> = (() => {
-  const number = fc.oneof(fc.double(), between(0, 1000), fc.constant(0));
-  return fc.oneof(
-    fc.record({ kind: fc.constant('throughput' as const), startSeconds: number, endSeconds: number, bits: number }),
-    fc.tuple(between(0, 600), between(0, 2), number).map(([startSeconds, seconds, bits]) => {
-      return { kind: 'throughput' as const, startSeconds, endSeconds: startSeconds + seconds, bits };
-    }),
-    fc.record({ kind: fc.constant('request-latency' as const), atSeconds: number, latencySeconds: number }),
-    fc.record({ kind: fc.constant('idle' as const), startSeconds: number, endSeconds: number }),
-  );
-})();
-
-/** Pieces of a session in order of time. */
-export const anySession = fc
-  .array(fc.record({ afterSeconds: between(0, 20), seconds: between(0.02, 8), mbps: between(0, 300) }))
-  .map((pieces) => {
-    let untilSeconds = 0;
-    return pieces.map(({ afterSeconds, seconds, mbps }) => {
-      const startSeconds = untilSeconds + afterSeconds;
-      untilSeconds = startSeconds + seconds;
-      return { kind: 'throughput' as const, startSeconds, endSeconds: untilSeconds, bits: mbps * 1e6 * seconds };
-    });
-  });
 
 /** No time, or no number of bits. */
 export const IMPOSSIBLE_THROUGHPUT: readonly Observation[] = [
