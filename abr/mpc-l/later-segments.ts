@@ -27,7 +27,6 @@ export interface ValueProblem {
   capacityBps: Float64Array;
   /** Buffer level now, before the segment to decide on. The first stage is the segment after it. */
   bufferLevelSeconds: number;
-  /** Number of representations. */
   count: number;
   /** Later segments, soonest first. */
   stages: readonly LaterSegment[];
@@ -54,13 +53,11 @@ export interface ValueProblem {
 }
 
 export interface LaterSegment {
-  /** Duration on the clock. */
   seconds: number;
   /** QoE of the segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
   /** `[from * bins + to]` */
   transitions: Float64Array;
-  /** Per representation. */
   sizesBits: readonly number[];
   qualities: readonly number[];
   /** Share of the previous segment's viewers who watch this segment, 0 to 1. */

@@ -180,10 +180,7 @@ export class MpcL implements Controller {
     return {
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSecondsOf(forecast, state.nowSeconds),
-      handoverInHorizon: forecast.handovers.some(({ atMs }) => {
-        const aheadMs = atMs - utcMs;
-        return aheadMs >= 0 && aheadMs <= horizonMs;
-      }),
+      handoverInHorizon: forecast.handovers.some(({ atMs }) => atMs >= utcMs && atMs - utcMs <= horizonMs),
     };
   }
 }

@@ -51,7 +51,6 @@ export class ValueFunction {
    */
   static latest: ValueFunction | undefined;
   private readonly _problem: ValueProblem;
-  /** Number of representations. */
   private readonly _count: number;
   private readonly _topLevel: number;
   /** Per point: buffer level, and 1 / distance to the next point. */

@@ -9,20 +9,15 @@ import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizo
 import { qualitiesAt } from '../state/ladder.ts';
 import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
-import { createMpcD, type LivePlan } from './mpc-d.ts';
+import { createMpcD, type LivePlan, type MpcDOptions } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 
-export interface MpcOOptions {
-  /** Name of the controller in its decisions. Default `mpc-o`. */
-  name?: string;
+/** Default of `name`: `mpc-o`. */
+export interface MpcOOptions extends Pick<MpcDOptions, 'name' | 'outlook' | 'live'> {
   /** Planned segments, 1 to 20. Default: all that are left if they are at most 16, else MPC-L's number (horizon.ts). */
   horizon?: number;
   /** Median watch time of the viewers in seconds, as for MPC-L. Default 30; `Infinity`: nobody leaves. */
   watchSeconds?: number;
-  /** Whether decisions have `candidates`. Default false. */
-  outlook?: boolean;
-  /** The plan of live streams. Default: the textbook's plan. */
-  live?: LivePlan;
 }
 
 export class MpcO implements Controller {

@@ -48,9 +48,7 @@ export interface Plan {
   representation: number;
   /** Weighted sum of the terms of QoE, not divided by the media, and `bufferValue`; -Infinity if no plan ends. */
   value: number;
-  /** Value of the buffer after the plan. */
   bufferValue: number;
-  /** Stall seconds of the plan, including startup. */
   stallSeconds: number;
   segments: number;
 }

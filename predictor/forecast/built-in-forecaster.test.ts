@@ -37,6 +37,7 @@ test('has no forecast before the first bits, and one after the first piece', () 
   expect([forecast.issuedAtMs, forecast.source]).toEqual([200, 'built-in']);
   expect(median(forecast, 0)).toBeGreaterThan(10e6);
   expect(median(forecast, 0)).toBeLessThan(40e6);
+  for (const now of [-1, Number.NaN, Number.POSITIVE_INFINITY]) expect(forecaster.latest(now)).toBeUndefined();
 });
 
 test('knows what the page has loaded, as a second of download at most', () => {

@@ -136,14 +136,12 @@ export class ModelSession {
       source,
       stepEndsSeconds,
       levels,
-      quantilesBps: stepEndsSeconds.map((_, step) => {
-        const row: number[] = [];
-        for (let at = step * levels.length; row.length < levels.length; at++) {
-          const value = Math.min(GREATEST_LOG_RATIO, Math.max(-GREATEST_LOG_RATIO, values[at]!));
-          row.push(referenceBps * Math.exp(value));
-        }
-        return row;
-      }),
+      quantilesBps: stepEndsSeconds.map((_, step) =>
+        levels.map((_, i) => {
+          const value = Math.max(-GREATEST_LOG_RATIO, values[step * levels.length + i]!);
+          return referenceBps * Math.exp(Math.min(GREATEST_LOG_RATIO, value));
+        }),
+      ),
       rankCorrelation,
       handovers,
       ...(this._subSecond && { fluctuation: this._subSecond.fluctuation() }),

@@ -7,7 +7,6 @@ import type { Observation } from '../../abr/forecast.ts';
 
 /** Time constants of the averages, in seconds of downloading. */
 const AVERAGE_SECONDS = [0.4, 2, 8, 30, 120] as const;
-/** Index of the reference rate's average. */
 const REFERENCE = 3;
 /** Bins of downloading, for extremes and spread. */
 const BINS = 64;

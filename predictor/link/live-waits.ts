@@ -22,7 +22,6 @@ export class LiveEdge {
     return this._lagSeconds || 0;
   }
 
-  /** A whole segment has arrived in this many chunks. */
   segmentEnded(segmentSeconds: number, chunks: number): void {
     this.chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
   }
@@ -45,7 +44,6 @@ export interface LiveSegment {
 export class LiveWaits {
   /** The whole segment existed at the request. */
   private readonly _isWhole: boolean;
-  /** Whole chunks. */
   private _chunks = 0;
   /** Some bits of the next chunk have arrived. */
   private _isInChunk = false;
@@ -55,7 +53,6 @@ export class LiveWaits {
   private _isAbandoned = false;
   private _waitedSeconds = 0;
   private _waitedBeforeFirstByteSeconds = 0;
-  /** Known transfer time of all parts. */
   private _transferSeconds = 0;
   /** Parts that arrived without a wait for the encoder. */
   private _measured = { bits: 0, seconds: 0 };

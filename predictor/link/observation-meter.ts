@@ -132,7 +132,6 @@ export class ObservationMeter {
     this._settle();
   }
 
-  /** Emits settled observations. */
   advance(nowSeconds: number): void {
     this._account(nowSeconds);
     this._flush();

@@ -56,7 +56,6 @@ export class SegmentDownload {
     if (this.link.restarted(atSeconds)) this.firstByteAtSeconds = undefined;
   }
 
-  /** The response has begun; its body has not. */
   responded(atSeconds: number, sizeBits: number | undefined): void {
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
     if (this.firstByteAtSeconds !== undefined) return;
@@ -65,7 +64,6 @@ export class SegmentDownload {
     this.lastProgressAtSeconds = atSeconds;
   }
 
-  /** More of the body has arrived. */
   received(
     atSeconds: number,
     { addedBits = 0, totalBits = this.receivedBits + addedBits, sizeBits, chunks }: Arrived,

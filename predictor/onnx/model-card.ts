@@ -14,7 +14,6 @@ import { FEATURES } from '../link/features.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
 export const CARD_SCHEMA = 1;
-/** Key of the card in the metadata of an ONNX file. */
 export const CARD_KEY = 'leo_abr_card';
 /** Rates are relative to the session's reference rate, so that the model is scale-free. */
 export const OUTPUT_UNIT = 'ln(rate / reference rate)';

@@ -45,9 +45,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   /** Ticks until the timeout; undefined while no response is expected. */
   private _ticksLeft: number | undefined;
   private _timer: ReturnType<typeof setInterval> | undefined;
-  /** A time of the session's clock, and the page's clock at this time. */
   private _anchor: { seconds: number; ms: number } | undefined;
-  /** This session's running request. */
   private _requested: ForecastMoment | undefined;
 
   /** @throws {InputError} for invalid options. */
@@ -129,7 +127,6 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     }
   }
 
-  /** Requests an evaluation, unless an evaluation is running or recent. */
   private _request(nowSeconds: number): void {
     if (this._worker === undefined || this._isRecent(nowSeconds)) return;
     // The inputs are computed even while the model loads, because the first call is the slowest.

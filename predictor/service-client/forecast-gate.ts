@@ -84,7 +84,6 @@ const CONTRADICTED_LEVEL = 0.1;
 /** Tolerance for quantile levels that are sums of decimal fractions. */
 const ROUNDING = 1e-9;
 
-/** The bits since a forecast, which the service does not know yet. */
 class NewestBits {
   /** Pieces of throughput, in order of time: the last `RECENT_SECONDS`. */
   private _pieces: { startSeconds: number; endSeconds: number; bits: number }[] = [];

@@ -14,7 +14,7 @@ export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | '
 export interface ConnectionOptions {
   /** The service's URL, without a trailing slash. */
   url: string;
-  /** Bearer token; empty: none. */
+  /** Empty: none. */
   token: string;
   /** Receives an unvalidated `ForecastReply`. */
   onForecast(reply: unknown): void;
@@ -49,7 +49,6 @@ export class ServiceConnection {
   /** The reason for `waiting` or `refused`. */
   detail: string | undefined;
   private _abort = new AbortController();
-  /** Ends the present pause. */
   private _wake = () => {};
   private _isResting = false;
   private _reportedMs = Number.NEGATIVE_INFINITY;
@@ -101,7 +100,6 @@ export class ServiceConnection {
     }
   }
 
-  /** Resolves after `ms`, or when the connection is closed. */
   private _pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

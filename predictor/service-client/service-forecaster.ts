@@ -175,7 +175,6 @@ class RemoteForecaster implements ServiceForecaster {
     this._isDownloading = isDownloading;
   }
 
-  /** Opens the connection or keeps it open. */
   private _use(): void {
     this._usedMs = performance.now();
     if (!this._isClosed) this._connection.open();

@@ -22,6 +22,7 @@ const RATIOS_PER_SCORE = 16;
 const RATIO_MIDDLE = 3 * RATIOS_PER_SCORE;
 /** Share of a step's variance that the fluctuation may explain. */
 const MOST_EXPLAINED = 0.9;
+const NO_FLUCTUATION = { levels: [0.5], ratios: [1], correlation: 0 };
 /** Fluctuations are recomputed if their correlation changes by half of this. */
 const CORRELATION_STEP = 0.05;
 
@@ -97,11 +98,7 @@ export class LinkFutures {
     this._futures.draw(forecast, 0);
     this._drawnSteps = 0;
     const ratios = this._ratios;
-    const {
-      levels,
-      ratios: values,
-      correlation: found,
-    } = fluctuation ?? { levels: [0.5], ratios: [1], correlation: 0 };
+    const { levels, ratios: values, correlation: found } = fluctuation ?? NO_FLUCTUATION;
     this._variance = values.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(levels, i), 0);
     const scores = levels.map(normalQuantile);
     for (let i = 0; i < ratios.length; i++) {
@@ -126,7 +123,7 @@ export class LinkFutures {
    */
   private _drawStep({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast): void {
     const k = this._drawnSteps++;
-    const { correlation = 0 } = fluctuation || {};
+    const { correlation } = fluctuation ?? NO_FLUCTUATION;
     const [low, middle, high] = [0.1, 0.5, 0.9].map((level) => nearestLevel(levels, level)) as [number, number, number];
     const width = normalQuantile(levels[high]!) - normalQuantile(levels[low]!);
     const row = quantilesBps[k]!;

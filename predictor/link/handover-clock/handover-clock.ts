@@ -46,7 +46,6 @@ export class HandoverEvidence {
   private readonly _weights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
   protected readonly _epochs = this._weights.subarray(0, CELLS);
   private readonly _without = this._weights.subarray(CELLS);
-  /** Probability per cell from the time source. */
   private readonly _prior = new Float64Array(CELLS);
   private _utcSecondsAtStart = Number.NaN;
   private _utcUncertaintySeconds = Number.NaN;
@@ -108,7 +107,6 @@ export class HandoverEvidence {
     this._settle();
   }
 
-  /** Adds evidence: factors of the cells' weights, and of the weights without epochs. */
   weigh(cells: Float64Array, without: number): void {
     for (let cell = 0; cell < CELLS; cell++) this._epochs[cell]! *= cells[cell]!;
     scale(this._without, without);

@@ -12,7 +12,6 @@ const MAX_PAUSE_SECONDS = 0.25;
 const TAIL_SECONDS = 0.15;
 /** Limit of held-back pieces: progress events are 50 to 100 ms apart. */
 const MAX_TAIL_PIECES = 8;
-/** Least downloading in a bin. */
 const MIN_BUSY_SECONDS = 0.06;
 /** Largest overlap or gap of contiguous observations, because timers round to milliseconds. */
 const SLACK_SECONDS = 0.02;
