@@ -29,12 +29,12 @@ test.each(ALGORITHM_NAMES)('%s names itself in its answers, which are valid in a
 
 test.each(ALGORITHM_NAMES)('%s keeps nothing between sessions or answers', (name) => {
   const used = createController(name);
-  // It has played a minute at twice the rate.
+  // `used` has played a minute at twice the rate.
   const [{ state: before }] = fc.sample(anyQuestion(true), { numRuns: 1, seed: 2 }) as [Question];
   for (let second = 0; second < 60; second++) {
     used.pace?.({ ...before, nowSeconds: before.nowSeconds + second, playbackRate: 2 }, undefined);
   }
-  // A smaller example would be none: what `used` remembers is not in it.
+  // No example is shrunk, because it would lack what `used` remembers.
   forAll([anyQuestion()], { numRuns: 15, seed: 2, endOnFailure: true }, ({ state, inFlight, forecast }) => {
     const questions: ((controller: Controller) => unknown)[] = [
       (controller) => controller.decide(state, forecast),

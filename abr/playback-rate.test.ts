@@ -24,7 +24,7 @@ import {
 
 const SEED = { seed: 7 };
 
-/** A forecast around the measured throughput; it changes from step to step. */
+/** A forecast around the measured throughput that changes from step to step. */
 const forecastFor = (state: PlayerState) =>
   quantilesOf(rateOf(state), { stepEndsSeconds: [1, 4, 12, 40], factors: [1, 0.6, 1.5, 0.8], shares: [0.5, 1, 1.6] });
 
@@ -37,7 +37,7 @@ const inFlightOf = (state: PlayerState, receivedShare: number) =>
 
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
-/** The same bits and QoE per segment at rate 1; media lasts as long as it would play. */
+/** The same bits and QoE per segment at rate 1, with media as long as its playback. */
 function atRateOne(state: PlayerState): PlayerState {
   const { playbackRate: v, weights, previousBitrateBps } = state;
   return {
@@ -66,7 +66,7 @@ const CONTROLLERS: Record<string, (v: number) => Controller> = {
   'mpc-d': () => createMpcD(),
   'mpc-d:cap': () => createMpcD({ bufferCap: true }),
   'mpc-d:abandon': () => createMpcD({ abandon: true }),
-  // 16 segments on random paths would take long; after 4, some are left to value.
+  // A plan of 16 segments on random paths would take long.
   'mpc-o': () => new MpcO({ horizon: 4 }),
   'mpc-l': (v) => createLiveMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
   throughput: () => createController('throughput'),

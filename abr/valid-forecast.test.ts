@@ -19,7 +19,7 @@ const ascending = (of: fc.Arbitrary<number>, count: number) =>
   fc.array(of, { minLength: count, maxLength: count }).map((values) => values.sort((a, b) => a - b));
 const LEVEL = fc.double({ min: 0, minExcluded: true, max: 1, maxExcluded: true, noNaN: true });
 const LEVELS = fc.uniqueArray(LEVEL, { minLength: 1, maxLength: 9 }).map((levels) => levels.sort((a, b) => a - b));
-/** Levels with as many values. */
+/** Levels and a value for each. */
 const quantiles = (min: number, max: number) =>
   LEVELS.chain((levels) => ascending(within(min, max), levels.length).map((values) => ({ levels, values })));
 

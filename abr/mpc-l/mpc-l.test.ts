@@ -1,4 +1,4 @@
-/** Laws of MPC-L, in random states and on random forecasts, valid and broken. */
+/** Laws of MPC-L. */
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ interface Case {
   forecast: ValidForecast<QuantileForecast>;
 }
 
-/** A running session in one of the scenarios, and a forecast within its ladder that agrees with the downloads. */
+/** A running session, and a forecast within its ladder that agrees with the downloads. */
 function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
   return fc
     .record({
@@ -72,7 +72,7 @@ function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
 
 type LateCase = Case & { inFlight: InFlight };
 
-/** A download of a high representation that has lasted for a while, on a forecast of any kind. */
+/** A running download of a high representation. */
 function anyLateCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<LateCase> {
   return fc
     .tuple(
@@ -364,7 +364,7 @@ describe('reconsider', () => {
   test('never chooses another representation of the same bitrate', () => {
     forAll([anyLateCase(), fc.nat(4)], { ...SEED, numRuns: 300 }, (one, twin) => {
       const ladderBps = one.state.ladderBps.map((bps, r, all) => (r === twin + 1 ? all[twin]! : bps));
-      // Of this segment, the other one has fewer bits.
+      // The other representation has fewer bits in this segment.
       const sizes = ladderBps.map((bps, r) => bps * one.state.segmentSeconds * (r === twin ? 0.2 : 1));
       const upcomingSizesBits = [sizes];
       const inFlight = { ...one.inFlight, bitrateBps: ladderBps[twin]!, sizeBits: sizes[twin + 1]! };
@@ -439,7 +439,7 @@ test.each(UNUSABLE)('an unusable forecast, %s: decided as by mpc-d', (name, chan
     });
     const answer = reconsider(controller, { ...one, forecast });
     if (answer === 'keep') return;
-    // An implausible forecast may have chosen the download.
+    // An implausible forecast may have chosen the download, so it may be abandoned.
     expect(name).toMatch(/^rates/);
     expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
   });

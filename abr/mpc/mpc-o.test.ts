@@ -47,7 +47,7 @@ test('values a buffered second after the horizon by what the link delivers in it
   for (const mbps of [0.5, 1.5, 2.5, 3.5, 8, 30]) {
     // The path is fast at first, so that only what follows the 6 segments of 4 s counts.
     const path = new PiecewisePath({ stepEndsSeconds: [24, 160], ratesBps: [2.2e6, mbps * 1e6] });
-    // Linear quality; a link below the ladder delivers less media than it plays, one above has bits to spare.
+    // With linear quality; a link above the ladder has bits to spare.
     const bufferValuePerSecond = (mbps > 4 ? (4 * 4) / mbps : mbps) / 4;
     for (let bufferLevelSeconds = 2; bufferLevelSeconds <= 12; bufferLevelSeconds++) {
       const state = stateOf([1e6, 2e6, 4e6], {

@@ -82,7 +82,7 @@ test('reuses a forecast for 0.2 s', () => {
   const forecast = forecaster.latest(20);
   expect(forecaster.latest(20.19)).toBe(forecast);
   expect(forecaster.latest(20.21)).not.toBe(forecast);
-  // No forecast from the future.
+  // A forecast from the future is not reused.
   expect((forecaster.latest(20) as QuantileForecast).issuedAtMs).toBe(20_000);
 });
 
@@ -112,7 +112,7 @@ test('announces handovers in UTC once the link has shown them', () => {
   const without = watching(200, rateAt, { handover: false });
   expect(without.handoverClock).toBeUndefined();
   expect(latestOf(without, 200.3).handovers).toEqual([]);
-  // Nobody asks before the second 2000.
+  // Handovers are not needed yet.
   let isNeeded = false;
   const asked = watching(200, rateAt, { needsHandovers: () => isNeeded });
   const { handovers: none, ...same } = latestOf(asked, 200.3);

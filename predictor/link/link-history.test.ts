@@ -41,7 +41,7 @@ test('a constant link is its own reference, and has no spread', () => {
 });
 
 test('sees extremes and spread of its windows only', () => {
-  // It varies from 20 to 44 s, and is steady in the last 16.
+  // The link varies from 20 to 44 s, and is steady in the last 16 s.
   const history = historyOf(60, (second) => (second < 20 || second >= 44 ? 6e6 : second % 2 < 1 ? 3e6 : 9e6));
   const features = featuresOf(history, 60);
   const reference = history.referenceBps()!;

@@ -7,7 +7,7 @@ import { leoLink } from '../link/handover-clock/links.fixture.ts';
 import { ForecastGate } from './forecast-gate.ts';
 import { ForecastTrust } from './forecast-trust.ts';
 
-/** Median 40 Mbit/s, with 80 % between 20 and 60. */
+/** A forecast of 40 Mbit/s with 80 % between 20 and 60. */
 const FORECAST = quantilesOf(40e6, {
   issuedAtMs: 30_000,
   stepEndsSeconds: [1, 4, 12],
@@ -90,7 +90,7 @@ const wrongUntil = (end: number) => (forecast: QuantileForecast, second: number)
   second < end ? times(6)(forecast) : forecast;
 const always = (rate: number) => (forecast: QuantileForecast) => changed(forecast, (_, i) => rate * (1 + i / 1000));
 
-/** A session of 3 s downloads with 1 s pauses; the service's forecasts are the built-in ones, a second old. */
+/** A session of 3 s downloads with 1 s pauses. The service's forecasts are built-in forecasts, a second old. */
 function scored(
   lie: Lie,
   { seconds = 60, seed = 1, variability = 1, busyTenths = 30, trust = new ForecastTrust() } = {},

@@ -6,9 +6,9 @@ import { type LatencyProblem, planRate } from './latency-plan.ts';
 const TARGET_SECONDS = 1;
 const CHUNK_SECONDS = 0.5;
 const RATES = { min: 0.95, max: 1.05 };
-/** No one notices a change of the rate below this. */
+/** Viewers do not notice a smaller change of the rate. */
 const UNNOTICED = 0.02;
-/** The epoch that a plan knows. */
+/** Chunks of a plan: an epoch. */
 const CHUNKS = 30;
 
 type Changes = Partial<Omit<LatencyProblem, 'live'> & LatencyProblem['live']>;
@@ -35,11 +35,11 @@ function problem(given: Changes = {}): LatencyProblem {
   };
 }
 
-/** Latencies that the chunks of one future need: a low one, except for these. */
+/** The latencies that the chunks of one future need; 0.4 s by default. */
 const needs = (chunks: Record<number, number>) =>
   Float64Array.from({ length: CHUNKS }, (_, chunk) => chunks[chunk] ?? 0.4);
 
-/** Plays at the planned rates, in steps of 0.5 s; `needsAt` step n. The latency before each step and at the end. */
+/** Plays at the planned rates in steps of 0.5 s. Returns the latency before each step and at the end. */
 function play(latencySeconds: number, steps: number, needsAt?: (step: number) => Float64Array): number[] {
   const latencies = [latencySeconds];
   let presentRate = 1;
@@ -122,7 +122,7 @@ test('a rate that can be noticed is no choice after too much time off 1, and a d
 
 test('a chunk that needs a higher latency slows playback down before it, as long as needed and no longer', () => {
   const need = 1.05;
-  // Each step brings it nearer by a chunk.
+  // In each step the chunk comes nearer.
   const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: need }));
   expect(Math.abs(latencies[25]! - need)).toBeLessThan(0.03);
   expect(latencies.slice(0, 6)).toEqual(new Array(6).fill(TARGET_SECONDS));
@@ -139,7 +139,7 @@ test('a chunk that needs a higher latency is no reason yet long before it, nor i
 test('a chunk that needs a higher latency is no reason if it is due before slower playback could help', () => {
   const due = { dueSeconds: 0.01, stallSeconds: 0 };
   expect(planRate(problem({ ...due, neededLatencySeconds: needs({ 0: 1.2 }) }))).toBeGreaterThan(1 - UNNOTICED);
-  // Nor one that needs no more than another up to 2 s before it.
+  // A chunk that needs no more than a chunk of the last 2 s is no reason either.
   const again = (chunk: number, need: number) =>
     planRate(problem({ ...due, stallSeconds: 1, neededLatencySeconds: needs({ 0: need, [chunk]: need }) }));
   expect([again(4, 1.096), again(5, 1.12)]).toEqual([1, RATES.min]);

@@ -1,4 +1,4 @@
-/** Laws of MPC-L's live controller, in random states and on random forecasts, valid and broken. */
+/** Laws of MPC-L for live streams. */
 
 import { expect, test } from '@jest/globals';
 import type { LiveState, PlayerState } from '../../controller.ts';

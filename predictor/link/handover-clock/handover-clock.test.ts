@@ -114,7 +114,7 @@ describe('position', () => {
 describe('leaps', () => {
   const boundary = 5;
 
-  /** Distance to the truth, some epochs after the session's clock leapt. */
+  /** Error of the position some epochs after the session's clock leapt. */
   function missedBy(seed: number, leapSeconds: number, epochs: number, hasTimeSource: boolean): number {
     const link = leoLink({ seed, boundary });
     const clock = started(timeOf(boundary));
