@@ -109,6 +109,11 @@ test('announces handovers in UTC once the link has shown them', () => {
   expect(handovers.length).toBeGreaterThan(0);
   const off = (((handovers[0]!.atMs / 1000) % 15) + 15) % 15;
   expect(Math.abs(off - 12)).toBeLessThan(1.5);
+  const withDips = watching(200, rateAt, { newSubSecond: () => new SubSecond() });
+  expect(latestOf(withDips, 200.3).handovers[0]).toEqual({
+    ...handovers[0],
+    dip: expect.objectContaining({ depth: 0.8 }),
+  });
   const without = watching(200, rateAt, { handover: false });
   expect(without.handoverClock).toBeUndefined();
   expect(latestOf(without, 200.3).handovers).toEqual([]);
@@ -124,6 +129,13 @@ test('announces handovers in UTC once the link has shown them', () => {
   expect(handoverClock).toBeDefined();
   asked.start({ seed: 1 });
   expect([undefined, handoverClock]).not.toContain(asked.handoverClock);
+});
+
+test('tells the handover clock a better time', () => {
+  const forecaster = createBuiltInForecaster();
+  forecaster.start({ seed: 1 });
+  forecaster.tellTime(0, UTC_MS, 0.05);
+  expect(forecaster.handoverClock!.estimate(0)!.uncertaintySeconds).toBeLessThan(3);
 });
 
 test('law: forecasts are valid for any observations', () => {
