@@ -17,7 +17,7 @@ interface BrowserAlgorithm {
   catchUp?: CatchUp;
 }
 
-/** dash.js's rules that are on by default, off: of several rules' requests it takes the lowest. */
+/** Turns dash.js's default rules off, because dash.js takes the lowest of all rules' requests. */
 const NO_RULES = {
   throughputRule: false,
   bolaRule: false,
@@ -36,10 +36,10 @@ const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catc
 
 export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(DASHJS_OWN)];
 
-/** The own ABR of the other players, by name: the player that has it. */
+/** Names of the other players' own ABR, each with its player. */
 const OTHERS_OWN: Readonly<Record<string, PlayerName>> = { hls: 'hls', shaka: 'shaka' };
 
-/** A name as results have it: `<name>@<player>`, without `@dash`. `player`: where the name says none. */
+/** Returns a name as in results: `<name>@<player>`, without `@dash`. `player` is the default. */
 export function nameInPlayer(given: string, player: PlayerName): string {
   const { name, player: used = player } = splitPlayer(given);
   return used === 'dash' ? name : `${name}@${used}`;

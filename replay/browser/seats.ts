@@ -21,7 +21,7 @@ export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Se
   return household.players.map((player, index) => {
     const { joinSeconds, algorithm = planned.algorithm } = player;
     const own = segmentsOfPlayer(player, { segmentCount, scenario });
-    // All have one encoder: those who join late find more media that was captured before.
+    // All players share one encoder. A late player finds more media that was captured before its join.
     const missed = live ? Math.floor(joinSeconds / segmentSeconds) : 0;
     return {
       planned: { ...planned, algorithm, segmentCount: own + missed, seed: (seed + index) >>> 0 },

@@ -18,7 +18,8 @@ export function browserSessionResult(
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const segments = segmentRows(record, scenario, ({ index, bitrateBps }) => ({
     sizeBits: scenario.segmentSizesBits[index]![scenario.ladderBps.indexOf(bitrateBps)]!,
-    reason: reasonOf(index, record),
+    // '' if the player's own ABR decided.
+    reason: record.decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '',
   }));
   const stallOfRows = segments.reduce((sum, row) => sum + row.stallSeconds, 0);
   const { live } = scenario;
@@ -62,9 +63,4 @@ export function browserSessionResult(
     ...(timings && decisionMicros(record.decisionMillis)),
   };
   return roundedSession(withSlowLink(withTraceEnd(session, trace, scenario), { trace, segmentCount }, scenario));
-}
-
-/** The reason of the last decision on the segment; '' if dash.js decided. */
-function reasonOf(index: number, { decisions }: BrowserSessionRecord): string {
-  return decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '';
 }

@@ -4,7 +4,7 @@ import { videoClip } from '../../media/clips.ts';
 import type { LiveStream } from '../../scenarios.ts';
 import type { BrowserSessionRecord } from './session-record.ts';
 
-/** How far decisions and element may differ, which look before and after a frame. */
+/** Decisions look before a frame and the element after it, so they may differ by this. */
 const TOLERANCE_SECONDS = 0.2;
 
 interface Options {
