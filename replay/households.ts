@@ -5,7 +5,7 @@ import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field
 import type { Scenario } from './scenarios.ts';
 
 export interface HouseholdPlayer {
-  /** Default: the given one, from `--algorithms`. */
+  /** Default: the algorithm of `--algorithms`. */
   algorithm?: string;
   /** Second of the household at which the session begins; the segments before it are left out. */
   joinSeconds: number;
@@ -39,7 +39,7 @@ export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
 
-/** Segments of a player's session in a household whose sessions have `segmentCount`; below 1: it joins too late. */
+/** Segments of a player's session in a household whose sessions have `segmentCount`; below 1 if the player joins too late. */
 export function segmentsOfPlayer(
   { joinSeconds }: HouseholdPlayer,
   { segmentCount, scenario }: { segmentCount: number; scenario: Pick<Scenario, 'segmentSeconds' | 'live'> },
@@ -58,9 +58,9 @@ export function householdNamed(name: string): Household {
 }
 
 /**
- * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds" }], "traffic": [{
- * "fromSeconds", "toSeconds" }] }`. Defaults: `name` the file's, `algorithm` the given one, `joinSeconds` 0, no traffic.
- * One player begins at second 0.
+ * Parses the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds" }], "traffic": [{
+ * "fromSeconds", "toSeconds" }] }`. Defaults: the file's name, the algorithm of `--algorithms`, `joinSeconds` 0, no traffic.
+ * A player must begin at second 0.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseHousehold(text: string, file: string): Household {

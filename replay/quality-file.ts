@@ -1,4 +1,4 @@
-/** `quality.json`, which `leo-abr quality` writes: bytes and measured quality of a stream's segments. */
+/** `quality.json` has the bytes and measured quality of a stream's segments. `leo-abr quality` writes it. */
 
 import { check, isFrom, isPositive, requireArray, requireObject } from '../abr/errors.ts';
 import type { Encoding } from '../abr/qoe/quality.ts';

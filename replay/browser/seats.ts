@@ -1,7 +1,6 @@
 /** The players of a line of the plan: a single player, or a household's with their own joins. */
 
-import { withSlowLink } from '../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../evaluation/figures/trace-end.ts';
+import { withLinkNotes } from '../evaluation/figures/link-notes.ts';
 import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
@@ -46,7 +45,7 @@ export function inHousehold(
     const first = scenario.live ? undefined : one.originLog.find(({ kind }) => kind === 'segment');
     const joinSeconds = first?.requestedAtSeconds ?? plannedSeconds;
     const seat = { name: household.name, algorithm, player, joinSeconds, linkUtilisation };
-    const result = withTraceEnd({ ...one.result, household: seat }, one.planned.trace, scenario);
-    return { ...one, ...rejected, result: roundedSession(withSlowLink(result, one.planned, scenario)) };
+    const result = withLinkNotes({ ...one.result, household: seat }, one.planned, scenario);
+    return { ...one, ...rejected, result: roundedSession(result) };
   });
 }

@@ -1,4 +1,4 @@
-/** Recordings as converters make them from the files of a data set, and the parts that converters share. */
+/** Recordings that converters make from the files of a data set, and the converters' shared parts. */
 
 import { InputError } from '../../abr/errors.ts';
 import { linesOf } from '../formats/lines.ts';
@@ -14,7 +14,7 @@ export interface SourceFile {
 
 export interface Recording {
   name: string;
-  /** From second 0. Unknown rates and round-trip times are NaN. */
+  /** Samples from second 0. Unknown rates and round-trip times are NaN. */
   samples: Samples;
   /** UTC in ms of second 0. */
   startUtcMs?: number | undefined;
@@ -108,7 +108,7 @@ export function compactUtc(utcMs: number): string {
   return new Date(utcMs).toISOString().replace(/[-:]|\..*/g, '');
 }
 
-/** A counter's bits count as evenly spread between readings; NaN where these are over three steps apart. */
+/** Rates in Mbit/s. A counter's bits count as evenly spread between readings; over three steps apart they give NaN. */
 export function ratesOnGrid(
   { timesSeconds, cumulativeBits }: { timesSeconds: ArrayLike<number>; cumulativeBits: ArrayLike<number> },
   { startSeconds, stepSeconds, count }: { startSeconds: number; stepSeconds: number; count: number },

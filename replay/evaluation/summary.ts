@@ -39,7 +39,7 @@ export function summarise(sessions: readonly SessionResult[], options: SummaryOp
   return rows;
 }
 
-/** Links slower than the lowest bitrate apart from the others, because their stalls outweigh all else; empty without any. */
+/** Keeps links below the lowest bitrate apart, because their stalls outweigh all else; empty without slow links. */
 export function summariseByLink(sessions: readonly SessionResult[], options: SummaryOptions): LinkRow[] {
   const groups = groupBy(sessions, ({ slowLinkBps }) => (slowLinkBps === undefined ? 'other' : 'slow'));
   if (!groups.has('slow')) return [];
@@ -66,9 +66,8 @@ function rowsOf(
   });
   return [...sessionsByAlgorithm].map(([algorithm, members]) => {
     const starts = members.filter(({ live }) => live === undefined).map(options.startOf);
-    const qualities = members
-      .map(({ segments }) => qualitiesOf(segments, options.scenario))
-      .filter(({ length }) => length > 0);
+    const rated = members.map(({ segments }) => qualitiesOf(segments, options.scenario));
+    const qualities = rated.filter(({ length }) => length > 0);
     const switchShares = members.map(({ switches, segments }) => switches / Math.max(1, segments.length));
     return {
       ...rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null),
@@ -94,12 +93,8 @@ function rowOf(
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   const handovers = sessions.filter(({ handoversAtSeconds }) => handoversAtSeconds !== undefined).length;
-  let wastedBits = 0;
-  let keptBits = 0;
-  for (const session of sessions) {
-    wastedBits += session.wastedBits;
-    for (const segment of session.segments) keptBits += segment.sizeBits;
-  }
+  const wastedBits = sessions.reduce((sum, session) => sum + session.wastedBits, 0);
+  const keptBits = sessions.reduce((sum, { segments }) => segments.reduce((bits, row) => bits + row.sizeBits, sum), 0);
   return {
     dataset,
     algorithm,

@@ -9,11 +9,11 @@ import { type TraceSource, tracesFromSamples } from './samples.ts';
 export const REPORTS_DATASET = 'reports';
 /** Number of folds of viewers, and of days. A recording group is a fold of both. */
 const FOLDS = 3;
-/** A pause of a player with a full buffer, which is bridged. */
+/** Shorter pauses, which a player with a full buffer makes, are bridged. */
 const LONGEST_PAUSE_SECONDS = 4;
 const DAY_MS = 86_400_000;
 
-/** A trace per part without a longer pause, named after the id; repeated and unusable reports are left out. */
+/** Makes a trace per part without longer pauses, named after the report's id. Skips repeated and unusable reports. */
 export function parseReports(text: string, source: TraceSource): Trace[] {
   const { file = source.name, onNote } = source;
   const lines = text.split('\n').filter((line) => line.trim() !== '');

@@ -10,7 +10,7 @@ import {
   type StarlinkParameters,
 } from './starlink-parameters.ts';
 
-/** The model's own step. Coarser traces are means of it, so that a seed is the same link at every step. */
+/** The model's own step. Coarser traces are means of these steps, so that a seed is the same link at every step. */
 export const FINE_STEP_SECONDS = 0.1;
 const FINE_STEPS_PER_SECOND = 10;
 const FINE_STEPS_PER_EPOCH = EPOCH_SECONDS * FINE_STEPS_PER_SECOND;
@@ -42,7 +42,7 @@ export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps
   startUtcMs: number;
 }
 
-/** The character of a preset: itself, or the one that this seed draws from a mixture. */
+/** The character of a preset: the preset itself, or the character that this seed draws from a mixture. */
 export function characterOf(preset: StarlinkCharacter | StarlinkMixture, seed: number): StarlinkCharacter {
   if (preset !== 'stationary' && preset !== 'driving') return preset;
   const characters = STARLINK_MIXTURES[preset];

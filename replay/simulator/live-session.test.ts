@@ -159,8 +159,4 @@ describe('ChunkedFlight', () => {
       [0, 0.5e6, 2e6, 2.5e6, 3e6].map((bits) => expect.closeTo(bits, 3)),
     );
   });
-
-  test('knows its waits for the encoder', () => {
-    expect([1.2, 1.4, 1.99, 2.05].map((at) => flight.isWaiting(at))).toEqual([false, true, true, false]);
-  });
 });

@@ -1,8 +1,7 @@
 /** Converts a page's record of a session into the row of results that the simulator gives too. */
 
+import { withLinkNotes } from '../../evaluation/figures/link-notes.ts';
 import { liveMetrics } from '../../evaluation/figures/live-metrics.ts';
-import { withSlowLink } from '../../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../../evaluation/figures/trace-end.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import type { ResolvedScenario, SessionResult } from '../../results.ts';
@@ -62,5 +61,5 @@ export function browserSessionResult(
       }),
     ...(timings && decisionMicros(record.decisionMillis)),
   };
-  return roundedSession(withSlowLink(withTraceEnd(session, trace, scenario), { trace, segmentCount }, scenario));
+  return roundedSession(withLinkNotes(session, planned, scenario));
 }

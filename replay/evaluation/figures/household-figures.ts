@@ -18,7 +18,7 @@ import { type DatasetUnits, unitsByDataset } from '../statistics/resampling-unit
 /** FESTIVE's window k. */
 const WINDOW_SECONDS = 20;
 
-/** A row per household, in the sessions' order; none for sessions that have their links for themselves. */
+/** A row per household, in the sessions' order. Sessions outside households have no row. */
 export function householdsOf(
   sessions: readonly SessionResult[],
   scenario: Pick<Scenario, 'segmentSeconds'>,
@@ -96,13 +96,13 @@ const MEANS = [
 ];
 
 export interface HouseholdSummary extends Record<(typeof MEANS)[number], number> {
-  /** Given to the players that have a choice. */
+  /** The algorithm of all players for which the household names none. */
   algorithm: string;
   households: number;
   qoeP5: number;
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
-  /** From the baseline's households; undefined for the baseline and without pairs. */
+  /** Difference from the baseline's households; undefined for the baseline and without pairs. */
   difference: ReturnType<typeof householdDifference>;
 }
 
@@ -130,7 +130,7 @@ export function householdSummary(
   });
 }
 
-/** QoE-linear, of a live session LoL+'s. */
+/** QoE-linear, or LoL+'s QoE for a live session. */
 function qoeOf({ live, qoe }: SessionResult): number {
   return live?.qoe ?? qoe.linear;
 }

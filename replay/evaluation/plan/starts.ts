@@ -5,7 +5,7 @@ import { EPOCH_SECONDS } from '../../../abr/index.ts';
 import { liveSessionSeconds, type Scenario } from '../../scenarios.ts';
 import { type Trace, wrapSeconds } from '../../trace.ts';
 
-/** `every`: at 0, n, 2n ... seconds; `at`: at the given seconds. */
+/** `every:n` starts at 0, n, 2n ... seconds, `at:` at the given seconds. */
 export type StartsRule = { everySeconds: number } | { atSeconds: readonly number[] };
 
 export interface SessionStart {
@@ -36,14 +36,14 @@ export function parseStarts(text: string, field = '--starts'): StartsRule {
 }
 
 /**
- * The sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
- * `SLACK_SECONDS`, or the live session alone. A trace that is too short for one session plays floor(duration / segment)
+ * Returns the sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
+ * `SLACK_SECONDS`, or a live session's media alone. A trace that is too short for one session plays floor(duration / segment)
  * - 2 segments from 0, without wrapping (live: floor(duration / segment) after the join). Empty if these are fewer than
  * `leastSegments`, or if none of the given starts fits.
  */
 export function sessionStarts(
   trace: Pick<Trace, 'durationSeconds'>,
-  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>,
+  scenario: PlayedScenario,
   rule: StartsRule,
 ): SessionStart[] {
   const { segmentCount } = scenario;

@@ -27,7 +27,7 @@ export function tailMean(ascending: Float64Array): number {
   return mean(ascending.subarray(ascending.length - tailSize(ascending.length)));
 }
 
-/** Statistics of resamples: unit u, with all its values, counts `counts[u]` times. Sorts only once. */
+/** Statistics of resamples, in which all values of unit u count `counts[u]` times. Sorts only once. */
 export class UnitSample {
   private readonly descending: Float64Array;
   private readonly unitOfDescending: Uint32Array;

@@ -1,6 +1,6 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
-import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../../catch-up.ts';
+import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../../catch-up.ts';
 import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
 import type { LinkTransfer } from '../../link/shared-link.ts';
 import type { LiveStream } from '../../scenarios.ts';
@@ -152,7 +152,7 @@ export class LivePlayback {
     const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, isStalled } = this;
     const isTooLate = isStalled
       ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
-      : shouldJumpToLive(latencySeconds, targetLatencySeconds);
+      : latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;
     if (isTooLate) {
       this.jump(targetLatencySeconds);
       return true;

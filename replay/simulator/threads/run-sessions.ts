@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type ModelFile, parseModel } from '../../../predictor/forecast/model-file.ts';
 import type { EvaluatedModel } from '../../../predictor/onnx/card-session.ts';
-import { withSlowLink } from '../../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../../evaluation/figures/trace-end.ts';
+import { withLinkNotes } from '../../evaluation/figures/link-notes.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import type { OnnxModels } from '../../onnx-model.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../../own-algorithm.ts';
@@ -84,9 +83,7 @@ export function sessionPlayer({
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
       : [simulateSession(algorithmOf(algorithm)(task))];
-    return played.map((session) =>
-      roundedSession(withSlowLink(withTraceEnd(session, start.trace, scenario), start, scenario)),
-    );
+    return played.map((session) => roundedSession(withLinkNotes(session, start, scenario)));
   };
 }
 
