@@ -98,8 +98,8 @@ export function presentation(options: PresentationOptions): Presentation {
     ...{ segmentSeconds, segmentCount: segmentSizesBits.length, periods, live },
     ...{ chunkCount: Math.round(segmentSeconds / common.chunkSeconds), video: [], audio: [] },
   };
-  const describe = options.addressing === 'base' ? wholeTrack : splitTrack;
-  const described = sources.map((source) => describe(source, stream, files));
+  const addTrack = options.addressing === 'base' ? wholeTrack : splitTrack;
+  const described = sources.map((source) => addTrack(source, stream, files));
   stream.video = described.slice(0, videos.length);
   stream.audio = described.slice(videos.length);
   const tracks = new Map(described.map((track) => [playlistPath(track), track]));

@@ -1,4 +1,4 @@
-/** One replayed session: its media and their log, on a link with the trace's clock, which other sessions may share. */
+/** One replayed session: its media and a log of requests. Several sessions may share a link with the trace's clock. */
 
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
@@ -29,7 +29,7 @@ export interface SessionSpec {
   scenario: Scenario | ResolvedScenario;
   /** Second of the trace at the link's second 0, which is the first media request on it. Default 0. */
   startSeconds?: number;
-  /** Whose link and clock this one shares; trace, start, pacing and the scenario's link must be the same. */
+  /** Session whose link and clock this session shares. Trace, start, pacing and the scenario's link must be the same. */
   link?: ReplaySession;
   traffic?: readonly OtherTraffic[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
@@ -53,7 +53,7 @@ export interface RequestLogEntry {
   representationId: string;
   /** Counted from 0; segments alone. */
   segmentIndex?: number;
-  /** Bytes requested, and bytes that the reader of the response has taken: a server once it has written them. */
+  /** Bytes requested, and bytes that the response's reader has taken. A server takes bytes once it has written them. */
   bytes: number;
   sentBytes: number;
   requestedAtSeconds: number;
@@ -70,7 +70,7 @@ export interface PacedResponse {
   body: ReadableStream<Uint8Array>;
 }
 
-/** Clocks of players are a little fast: a live segment may be requested this long before its first chunk exists. */
+/** A live segment may be requested this long before its first chunk exists, because players' clocks may be fast. */
 const EARLY_SECONDS = 0.25;
 const UNPACED_BPS = 1e12;
 
@@ -102,12 +102,12 @@ export class ReplaySession {
       presentation({ ...scenario, segmentSizesBits: sizesOf(scenario).slice(0, segmentCount), ...spec.media });
   }
 
-  /** Since the link's first media request, or a live stream's first request for a manifest; 0 before. */
+  /** Seconds since the link's first media request, or a live stream's first request for a manifest; 0 before. */
   get nowSeconds(): number {
     return this.link.nowSeconds;
   }
 
-  /** The trace's UTC in ms now; until the link's second 0 the UTC then. */
+  /** The trace's UTC in ms now. Until the link starts, it stays at the link's second 0. */
   get utcMs(): number {
     return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + this.nowSeconds) * 1000;
   }
@@ -117,7 +117,7 @@ export class ReplaySession {
     return this.presentation.manifest(this.now);
   }
 
-  /** An HLS playlist, once a live stream has what a reload asks for. @throws {RangeError} if that is far. */
+  /** Resolves to an HLS playlist once it has what a reload asks for. Rejects with a `RangeError` if that is far ahead. */
   async playlist(path: string, reload?: BlockingReload): Promise<string | undefined> {
     const { presentation } = this;
     this.joinLive();
@@ -136,7 +136,7 @@ export class ReplaySession {
     if (this.spec.scenario.live) this.link.start();
   }
 
-  /** Seconds until a file may be requested; <= 0: it may. */
+  /** Seconds until a file may be requested; <= 0 if it may be requested now. */
   secondsUntil({ chunks = [] }: MediaFile): number {
     return (chunks[0]?.existsAtSeconds ?? Number.NEGATIVE_INFINITY) - EARLY_SECONDS - this.nowSeconds;
   }
@@ -151,7 +151,7 @@ export class ReplaySession {
     return this.active > 0;
   }
 
-  /** Delivered bits / the link's bits, by all on the link until a request last ended. */
+  /** Bits delivered to all sessions on the link / the link's bits, until a request last ended. */
   get linkUtilisation(): number {
     return this.link.utilisation;
   }

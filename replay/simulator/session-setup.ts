@@ -11,7 +11,7 @@ type Sizes = readonly (readonly number[])[];
 const links = new WeakMap<Trace, Map<string, PiecewisePath>>();
 const sizes = new WeakMap<Scenario, Sizes>();
 
-/** Rates x scale x payload share, one RTT per request, endless. @throws {RangeError} without capacity. */
+/** An endless link with rates x scale x payload share and an RTT per request. @throws {RangeError} without capacity. */
 export function linkOf(trace: Trace, scenario: Scenario): PiecewisePath {
   return cachedLink(trace, scenario, undefined);
 }
@@ -35,7 +35,7 @@ function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | u
   });
 }
 
-/** Sizes in bits, `[segment][representation]`: the scenario's own if it has any, else seeded ones. */
+/** Sizes in bits, `[segment][representation]`: the scenario's own sizes, if any, else seeded sizes. */
 export function sizesOf(scenario: Scenario | ResolvedScenario): Sizes {
   return remembered(sizes, scenario, () =>
     'segmentSizesBits' in scenario ? scenario.segmentSizesBits : segmentSizesBits(scenario),

@@ -42,13 +42,9 @@ export type ComponentDifference = PairedSample & Record<keyof QoeComponents, Est
 export function componentDifference(
   algorithm: readonly SessionResult[],
   baseline: readonly SessionResult[],
-  {
-    scenario,
-    ways,
-    seed,
-    label,
-  }: { scenario: ResolvedScenario; ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
+  options: { scenario: ResolvedScenario; ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
 ): ComponentDifference | undefined {
+  const { scenario, ways, seed, label } = options;
   return pairedMeans<SessionResult, keyof QoeComponents>(algorithm, baseline, {
     keyOf: placeKey,
     valuesOf: differences((session) => qoeComponents(session, scenario)),

@@ -21,7 +21,7 @@ export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 export interface RunSessionsOptions {
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
-  /** Measure decisions; see `simulateSession`. Default false. */
+  /** Measures the decisions' durations. Default false. */
   timings?: boolean;
   /** Models of the built-in forecaster. Default: the shipped one. */
   models?: ModelsByGroup;
@@ -32,7 +32,7 @@ export interface RunSessionsOptions {
   /** The built `session-worker.ts`, required for more than one job. */
   workerFile?: string;
   signal?: AbortSignal;
-  /** Receives the sessions of each line of the plan as they end; what it returns is kept. Default: the sessions. */
+  /** Receives the sessions of each line of the plan as they end, and returns the sessions to keep. Default: the same. */
   keep?(sessions: SessionResult[]): SessionResult[];
   onProgress?(done: number): void;
 }
@@ -45,11 +45,11 @@ export interface WorkerSetup
 
 export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
 
-/** The aimed duration of a worker's task: short enough to stop soon, long enough for few messages. */
+/** Target duration of a worker's task: short enough to stop soon, long enough for few messages. */
 const TASK_MS = 100;
 const LARGEST_TASK = 256;
 
-/** Rounded results in the plan's order, without sessions that had not ended at the signal. */
+/** Resolves to rounded results in the plan's order, without sessions that had not ended at the signal. */
 export async function runSessions(options: RunSessionsOptions): Promise<SessionResult[]> {
   const { sessions, own = [], jobs = 1, workerFile } = options;
   const controllers = await importOwnAlgorithms(own);
@@ -64,16 +64,13 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
 }
 
 /** Returns a function that plays one line of a plan, a session or a household; it caches algorithms and models. */
-export function sessionPlayer({
-  scenario,
-  timings = false,
-  models = {},
-  onnx,
-  controllers,
-}: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
-  onnx?: ReadonlyMap<string, EvaluatedModel>;
-  controllers: OwnControllers;
-}): (session: PlannedSession) => SessionResult[] {
+export function sessionPlayer(
+  setup: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
+    onnx?: ReadonlyMap<string, EvaluatedModel>;
+    controllers: OwnControllers;
+  },
+): (session: PlannedSession) => SessionResult[] {
+  const { scenario, timings = false, models = {}, onnx, controllers } = setup;
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
   const algorithmOf = (name: string) => remembered(algorithms, name, () => simulatedAlgorithm(name, controllers));
