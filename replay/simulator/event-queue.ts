@@ -1,4 +1,4 @@
-/** Events in seconds of one clock. Of events at the same second, the earlier added event comes first. */
+/** Events in seconds of one clock. At the same second, the event that was added first comes first. */
 
 export interface QueuedEvent {
   atSeconds: number;

@@ -65,11 +65,6 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     });
   }
 
-  /** Playback as the element showed it. */
-  get history(): readonly PlaybackPiece[] {
-    return this.playback.history;
-  }
-
   protected join(): void {
     this.at(this.streamEndsAtSeconds, () => {});
     this.at(LIVE_PAGE.joinSeconds, () => this.playback.seekTo(this.stream.targetLatencySeconds));

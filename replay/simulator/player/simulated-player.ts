@@ -71,7 +71,7 @@ export const ROUNDING_SECONDS = 1e-9;
 export const nextStep = (seconds: number, period: number) =>
   Math.max(0, Math.floor((seconds + ROUNDING_SECONDS) / period) + 1);
 
-export const idOf = (representation: number) => `video-${representation}`;
+const idOf = (representation: number) => `video-${representation}`;
 const indexOf = (id: string) => Number(id.slice('video-'.length));
 
 /** Times are seconds of the player's clock, which begins at its join. */
