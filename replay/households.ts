@@ -23,19 +23,16 @@ export interface Household {
   traffic: readonly OtherTraffic[];
 }
 
-const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
-  ...(algorithm !== undefined && { algorithm }),
-  joinSeconds,
-});
-
-/** Joins differ by no multiple of a segment, because players that begin together stay together. */
-const TWO = [given(0), given(5.3)];
+/** Joins must not differ by a multiple of a segment, because players that begin together stay together. */
+const joins = (...seconds: number[]): HouseholdPlayer[] => seconds.map((joinSeconds) => ({ joinSeconds }));
+const TWO = joins(0, 5.3);
+const DYNAMIC = joins(9.1, 14.7).map((player) => ({ algorithm: 'dynamic', ...player }));
 
 export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   two: { name: 'two', players: TWO, traffic: [] },
-  four: { name: 'four', players: [...TWO, given(9.1), given(14.7)], traffic: [] },
-  mixed: { name: 'mixed', players: [...TWO, given(9.1, 'dynamic'), given(14.7, 'dynamic')], traffic: [] },
-  'late-joiner': { name: 'late-joiner', players: [...TWO, given(62.3)], traffic: [] },
+  four: { name: 'four', players: joins(0, 5.3, 9.1, 14.7), traffic: [] },
+  mixed: { name: 'mixed', players: [...TWO, ...DYNAMIC], traffic: [] },
+  'late-joiner': { name: 'late-joiner', players: joins(0, 5.3, 62.3), traffic: [] },
   download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
 

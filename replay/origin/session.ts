@@ -14,8 +14,9 @@ import {
 } from '../media/presentation.ts';
 import type { PresentationTime } from '../media/stream.ts';
 import type { ResolvedScenario } from '../results.ts';
+import { resolveScenario } from '../scenario-file.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
-import { linkOf, sizesOf } from '../simulator/session-setup.ts';
+import { linkOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
 import type { TimerClock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
@@ -97,9 +98,8 @@ export class ReplaySession {
     this.link = spec.link?.link ?? new PacedLink(clock, path, isPaced ? scenario.rttSeconds : 0);
     this.link.addTraffic(spec.traffic ?? []);
     if (spec.onStart) this.link.onStart(spec.onStart);
-    this.presentation =
-      spec.presentation ??
-      presentation({ ...scenario, segmentSizesBits: sizesOf(scenario).slice(0, segmentCount), ...spec.media });
+    const segmentSizesBits = resolveScenario(scenario).segmentSizesBits.slice(0, segmentCount);
+    this.presentation = spec.presentation ?? presentation({ ...scenario, segmentSizesBits, ...spec.media });
   }
 
   /** Seconds since the link's first media request, or a live stream's first request for a manifest; 0 before. */

@@ -156,7 +156,7 @@ describe('a contrast', () => {
 
 describe('an interval for any number of looks', () => {
   const contrast = (sessions: number, clusters = 1e6): Contrast => ({ value: 1, standardError: 1, clusters, sessions });
-  /** In standard errors, without that. */
+  /** Half the width in standard errors. */
   const width = (of: Contrast, alpha?: number) => alwaysValidInterval(of, alpha)![1] - 1;
 
   test('is that of the normal mixture for many clusters, and wider for few', () => {
@@ -223,7 +223,7 @@ describe(`${TRIALS} simulated trials`, () => {
       ({ value, standardError }) => Math.abs(value) > 2 * standardError,
     );
     for (const percent of always!) expect(percent).toBeLessThanOrEqual(5);
-    // What the correction is for.
+    // Without the correction many looks exclude 0.
     for (const percent of once!) expect(percent).toBeGreaterThan(IS_FULL ? 20 : 12);
   }, 600_000);
 });
