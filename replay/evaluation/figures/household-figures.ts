@@ -12,7 +12,7 @@ import {
 import type { Scenario } from '../../scenarios.ts';
 import { groupBy } from '../group-by.ts';
 import { differences, pairedMeans } from '../statistics/paired-means.ts';
-import { mean, tailMean } from '../statistics/quantiles.ts';
+import { mean, meansOf, tailMean } from '../statistics/quantiles.ts';
 import { type DatasetUnits, unitsByDataset } from '../statistics/resampling-units.ts';
 
 /** FESTIVE's window k. */
@@ -91,9 +91,7 @@ export function householdDifference(
   });
 }
 
-const MEANS = [
-  ...(['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const),
-];
+const MEANS = ['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const;
 
 export interface HouseholdSummary extends Record<(typeof MEANS)[number], number> {
   /** The algorithm of all players for which the household names none. */
@@ -117,11 +115,10 @@ export function householdSummary(
   return [...byAlgorithm].map(([algorithm, rows]) => {
     const players = sessions.filter((one) => isMember(one) && one.household?.algorithm === algorithm);
     const stalls = Float64Array.from(players, ({ stallSeconds }) => stallSeconds).sort();
-    const means = MEANS.map((name) => [name, mean(rows.map((row) => row[name]))]);
     const options = { ways, seed, label: dataset };
     return {
       ...{ algorithm, households: rows.length },
-      ...(Object.fromEntries(means) as Record<(typeof MEANS)[number], number>),
+      ...meansOf(rows, MEANS),
       qoeP5: quantile(Float64Array.from(players, qoeOf).sort(), 0.05),
       stallSecondsMean: mean(stalls),
       stallSecondsWorst5pct: tailMean(stalls),

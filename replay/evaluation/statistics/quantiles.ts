@@ -9,6 +9,12 @@ export function mean(values: ArrayLike<number>): number {
   return sum / values.length;
 }
 
+/** The mean of each named value over the rows. */
+export function meansOf<Name extends string>(rows: readonly Record<Name, number>[], names: readonly Name[]) {
+  const means = names.map((name) => [name, mean(rows.map((row) => row[name]))]);
+  return Object.fromEntries(means) as Record<Name, number>;
+}
+
 /** Quantiles of the decisions' durations; `{}` without decisions. */
 export function decisionMicros(millis: readonly number[]): { decisionMicros?: { p50: number; p99: number } } {
   if (millis.length === 0) return {};
