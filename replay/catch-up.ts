@@ -6,7 +6,7 @@ export type CatchUp = 'default' | 'lolp';
 /** dash.js's bounds of the rate for a service without bounds. */
 export const DEFAULT_PLAYBACK_RATES = { min: 0.5, max: 1.5 };
 
-/** dash.js evaluates its law at each `timeupdate`; Chromium sends one each 250 ms (HTMLMediaElement, from source). */
+/** dash.js evaluates its law at each `timeupdate`, which Chromium sends every 250 ms (HTMLMediaElement, from source). */
 export const CATCH_UP_PERIOD_SECONDS = 0.25;
 
 /** If latency exceeds its target by more, dash.js gives up catching up and seeks to the target (`liveCatchup.maxDrift`). */
@@ -36,7 +36,7 @@ export interface CatchUpSituation {
   presentRate: number;
 }
 
-/** The playback rate from now on: the law's, or the present one if the change is too small for dash.js. */
+/** The playback rate from now on: the law's rate, or the present rate if the change is too small for dash.js. */
 export function catchUpRate(catchUp: CatchUp, situation: CatchUpSituation): number {
   const rate = lawRate(catchUp, situation);
   const { presentRate, rates } = situation;

@@ -1,4 +1,4 @@
-/** Households: several players, and other traffic, on one link. They have a name, or come from a JSON file. */
+/** Households: several players and other traffic on one link, by name or from a JSON file. */
 
 import { InputError } from '../abr/errors.ts';
 import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';

@@ -11,7 +11,7 @@ export interface QualityFile {
   metric: string;
   /** Usual duration of a segment. */
   segmentSeconds: number;
-  /** By id, as in `sizes.json`. If periods share the id, their segments follow one another. */
+  /** By id, as in `sizes.json`. If periods share an id, their segments follow each other. */
   representations: Record<string, MeasuredRepresentation>;
 }
 

@@ -182,7 +182,7 @@ export interface BaselineComparison {
   baseline: string;
   pairs: number;
   resampledBy: ResampledBy;
-  /** Number of units with pairs; with fewer than two there are no intervals. */
+  /** Number of units with pairs; fewer than two have no intervals. */
   units: number;
   qoeDiff: Estimate;
   /** The difference of perceived QoE. Files from before version 0.3 lack it. */
@@ -212,7 +212,7 @@ export interface ResolvedScenario extends Scenario {
   qualities?: number[][];
 }
 
-/** A trace, or one of its starts in `at:`, that was too short for a session. */
+/** A trace that is too short for a session, or a start in `at:` without room for a session. */
 export type LeftOutStart = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds'> & { reason: string };
 
 export interface ToolInfo {
@@ -229,7 +229,7 @@ export interface ToolInfo {
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
   household?: Household;
-  /** The starts without room for a session; absent if there are none. */
+  /** The starts without room for a session; absent if all starts have room. */
   leftOut?: readonly LeftOutStart[];
   [key: string]: unknown;
 }

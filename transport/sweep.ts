@@ -38,7 +38,7 @@ export interface DownloadOptions {
   seconds: number;
 }
 
-/** One download; the same link, losses included, for all settings of a place. */
+/** One download. All settings of a place have the same link, losses included. */
 export interface SweepRow extends Pick<SessionResult, 'dataset' | 'trace' | 'group' | 'startSeconds' | 'seed'> {
   /** The congestion control (`quicCongestion`). */
   flows: string;

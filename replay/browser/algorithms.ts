@@ -26,7 +26,7 @@ const NO_RULES = {
   abandonRequestsRule: false,
 };
 
-/** dash.js's default rules, the same with BOLA alone, and its rules for low latency. */
+/** dash.js's default rules, its default rules with BOLA alone, and its rules for low latency. */
 const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catchUp'>>> = {
   dynamic: {},
   'bola-e': { rules: { throughputRule: false } },
@@ -46,7 +46,7 @@ export function nameInPlayer(given: string, player: PlayerName): string {
 }
 
 /**
- * The algorithm of a name: `dynamic`, `bola-e`, `l2a`, `lolp`, a controller of abr/ or a file, or one of these with a catch-up
+ * The algorithm of a name: `dynamic`, `bola-e`, `l2a`, `lolp`, a controller of abr/ or a file, or these with a catch-up
  * (`<controller>:lolp-catch-up`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it plays
  * in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
  */

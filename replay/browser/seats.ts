@@ -32,7 +32,7 @@ export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Se
   });
 }
 
-/** The sessions with their seats, accepted or rejected as one. */
+/** Adds the seats to the sessions, which are accepted or rejected together. */
 export function inHousehold(
   played: readonly PlayedRecord[],
   options: { household: Household; given: string; seats: readonly Seat[]; linkUtilisation: number },

@@ -91,7 +91,7 @@ export class Table {
     return this.column(name, 'a number >= 0', (cell) => (Number(cell) >= 0 && cell !== '' ? Number(cell) : Number.NaN));
   }
 
-  /** UTC in ms of a column of `2024-04-19 16:23:20`; what follows the fraction of the second is ignored. */
+  /** UTC in ms of a column of `2024-04-19 16:23:20`; the rest after the fraction of the second is ignored. */
   times(name: string, utcOffsetHours: number): number[] {
     return this.column(name, 'a time such as 2024-04-19 16:23:20', (cell) => utcMsOf(cell, utcOffsetHours));
   }

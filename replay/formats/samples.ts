@@ -68,7 +68,7 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
       if (parts.length > 1) onNote?.(`${partName}: omitted, its ${to - from} samples are all zeros`);
       return [];
     }
-    // The last sample ends at a following blank; before a gap or the end it lasts one step.
+    // A part's last sample ends at a following blank. Before a gap or the end the sample lasts one step.
     const endSeconds = to < n && !isGap(to) ? timesSeconds[to]! : timesSeconds[to - 1]! + stepSeconds;
     return [partOf(samples, { ...source, name: partName }, { from, to, endSeconds })];
   });

@@ -36,7 +36,7 @@ function formatOf(file: string, text: string): Format | undefined {
 
 export const isTrace = (file: string, beginning: string): boolean => formatOf(file, beginning) !== undefined;
 
-/** The traces in a text (several for a CSV with gaps; one per report). */
+/** The traces in a text: several for a CSV with gaps, a trace per report. */
 export function parseTraces(text: string, source: TraceSource): Trace[] {
   const file = source.file ?? source.name;
   const format = formatOf(file, text);

@@ -1,4 +1,4 @@
-/** Recordings from the reports of a page's sessions (abr/qoe/session-report.ts), one per line. Browser-safe. */
+/** Recordings from the reports of a page's sessions (abr/qoe/session-report.ts), a report per line. Browser-safe. */
 
 import { parseSessionReport, type SessionReport } from '../../abr/qoe/session-report.ts';
 import type { Trace } from '../trace.ts';
@@ -39,7 +39,7 @@ function tracesOf(report: SessionReport, source: TraceSource): Trace[] {
   const ratesBps = Float64Array.from(observations.split(','), (kbps) => 1000 * decimalOf(kbps));
   if (!ratesBps.some((rate) => rate > 0)) return [];
   const days = Math.floor(Date.parse(day) / DAY_MS) % FOLDS;
-  // Reports outside a trial do not say whether they are of the same viewer.
+  // Reports outside a trial do not identify viewers.
   const viewers = cluster === undefined ? null : cluster % FOLDS;
   const metadata = {
     ...{ dataset: REPORTS_DATASET, recordingGroup: `reports viewers ${viewers ?? 'unknown'} days ${days}` },

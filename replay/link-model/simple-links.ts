@@ -19,7 +19,7 @@ const CABLE_NOISE = 0.05;
 /** Amplitude of the square wave as a share of its mean. Its period must not be a multiple of an epoch. */
 const SQUARE_SWING = 0.6;
 const SQUARE_PERIOD_SECONDS = 40;
-/** LTE-like: ln rate has a slow part (shadowing, load) and a fast one (scheduling); cells change at random moments. */
+/** LTE-like: ln rate has a slow part (shadowing, load) and a fast part (scheduling); cells change at random moments. */
 const LTE = { slowSpread: 0.5, slowSeconds: 20, fastSpread: 0.25, fastSeconds: 1.5, cellSeconds: 45, cellSpread: 0.35 };
 
 export function isSimplePreset(preset: string): preset is SimplePreset {

@@ -64,7 +64,7 @@ const LOG_FLOOR_MBPS = 0.5;
 /** A second below this rate belongs to an outage, in Mbit/s. */
 const OUTAGE_MBPS = 1;
 
-/** Mean rate of each second in Mbit/s, without an incomplete last one; a trace below a second gives one value. */
+/** Mean rate of each second in Mbit/s, without an incomplete last second. A trace below a second gives one value. */
 export function secondsOf({ stepEndsSeconds, ratesBps, durationSeconds }: Trace): Float64Array {
   const path = new PiecewisePath({ stepEndsSeconds, ratesBps });
   const seconds = Math.floor(durationSeconds + 1e-6);

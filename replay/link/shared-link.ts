@@ -12,12 +12,12 @@ export interface LinkTransfer {
   endSeconds: number;
 }
 
-/** A download. Its future times hold as long as no other flight begins or ends to send. */
+/** A download. Its future times hold while no other flight starts or stops sending. */
 export interface SharedFlight {
   readonly endsAtSeconds: number;
   readonly transfers: readonly LinkTransfer[];
   receivedBits(atSeconds: number): number;
-  /** Computes anew what is later than `nowSeconds`, after a change of the link. */
+  /** Computes the times after `nowSeconds` again, after a change of the link. */
   project(nowSeconds: number): void;
 }
 

@@ -52,7 +52,7 @@ export function composeSegment(request: SegmentSpec): ByteRuns[] {
   });
 }
 
-/** A whole number in `count` whole parts, the larger ones first. */
+/** Divides a whole number into `count` whole parts, larger parts first. */
 function equalShares(total: number, count: number): number[] {
   const share = Math.floor(total / count);
   return Array.from({ length: count }, (_, i) => share + (i < total - share * count ? 1 : 0));
@@ -144,7 +144,7 @@ function samplesOf(place: PlaceOfSegment): Pictures {
   const count = clip.samples.length;
   if (clip.kind === 'audio') {
     const first = startTicks / frameTicks;
-    // All frames have equal durations; only the clip's last one was cut to the clip's duration.
+    // All frames have equal durations; only the clip's last frame was cut to the clip's duration.
     const frame = (i: number): Sample => ({ ...clip.samples[i % count]!, durationTicks: frameTicks });
     const samples = Array.from({ length: endTicks / frameTicks - first }, (_, i) => frame(first + i));
     return { samples, startTicks };

@@ -79,10 +79,10 @@ export interface BlockingReload {
   part?: number;
 }
 
-/** The second of the session at which a playlist has what was asked for; -Infinity if it will not change. */
+/** Second of the session at which a playlist has the requested media; -Infinity if it will not change. */
 export function playlistExistsAtSeconds(stream: Stream, { mediaSequence, part }: BlockingReload): number {
   const last = stream.chunkCount - 1;
-  // A part after the segment's last one stands for the first of the next segment.
+  // A part number after the segment's last part means the first part of the next segment.
   if (part !== undefined && part > last) return existsAtSeconds(stream, mediaSequence + 1, 0);
   return existsAtSeconds(stream, mediaSequence, part ?? last);
 }

@@ -24,7 +24,7 @@ export interface PresentationOptions {
   segmentSeconds: number;
   /** `[segment][representation]`, whole bytes. */
   segmentSizesBits: readonly (readonly number[])[];
-  /** A file per segment by number (default), or one with a `sidx` index (on demand, in one period). */
+  /** A file per segment by number (default), or a single file with a `sidx` index (on demand, in one period). */
   addressing?: 'template' | 'base';
   /** Number of periods. Default: 1. */
   periods?: number;
@@ -67,7 +67,7 @@ interface TrackSource {
   clip: Clip;
   bandwidthBps: number;
   sizeBytes(index: number): number;
-  /** In chunks; one unless live. */
+  /** A segment in chunks; on demand in one chunk. */
   segment(index: number): ByteRuns[];
 }
 

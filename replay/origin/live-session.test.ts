@@ -53,7 +53,7 @@ test('what was captured before the join is there; the next segment when its firs
   };
   expect(until('video-0/29.m4s')).toBeLessThan(0);
   expect(isComplete('video-0/29.m4s')).toBe(true);
-  // Captured until the join, exists 0.3 s later: all of its chunks but one or two.
+  // The segment was captured until the join and exists 0.3 s later: only its last chunks are missing.
   expect(until('video-0/30.m4s')).toBeLessThan(0);
   expect(isComplete('video-0/30.m4s')).toBe(false);
   const file = session.presentation.find('video-0/30.m4s')!;

@@ -145,7 +145,7 @@ function describeTrace({ name, durationSeconds, metadata }: Trace) {
 }
 
 async function readBody(request: Request): Promise<string> {
-  // Firefox has no stream of a request's body. In Firefox only the site's own page sends one.
+  // Firefox has no stream of a request's body. In Firefox only the site's own page sends bodies.
   if (!request.body) return request.text();
   const pieces: Uint8Array[] = [];
   let length = 0;

@@ -70,7 +70,7 @@ function blockingReload({ url }: Request): BlockingReload | undefined {
   return mediaSequence === undefined ? undefined : { mediaSequence, ...(part !== undefined && { part }) };
 }
 
-/** A single range (RFC 9110), `end` exclusive, else the whole file. Throws a 416 for one outside it. */
+/** A single range (RFC 9110), `end` exclusive, else the whole file. Throws a 416 for a range outside the file. */
 function parseRange(header: string | null, length: number): ByteRange & { isPart: boolean } {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if ((from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {

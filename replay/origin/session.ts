@@ -82,7 +82,7 @@ export class ReplaySession {
   private readonly link: PacedLink;
   private active = 0;
 
-  /** @throws {InputError} for what cannot be served or shared, {RangeError} for a trace without capacity. */
+  /** @throws {InputError} for media or a link that cannot be served, {RangeError} for a trace without capacity. */
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
@@ -117,7 +117,7 @@ export class ReplaySession {
     return this.presentation.manifest(this.now);
   }
 
-  /** Resolves to an HLS playlist once it has what a reload asks for. Rejects with a `RangeError` if that is far ahead. */
+  /** Resolves to an HLS playlist once the playlist has what a reload asks for. Rejects with a `RangeError` if this is far ahead. */
   async playlist(path: string, reload?: BlockingReload): Promise<string | undefined> {
     const { presentation } = this;
     this.joinLive();

@@ -12,7 +12,7 @@ const media = { ladderBps: [1e6, 4e6], segmentSeconds: 2, segmentCount: 40 };
 const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...media, ...EXACT, rttSeconds: RTT_SECONDS };
 const trace = traceOfRates([8], 60, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 
-/** A session per spec; all but the first share the first one's link. */
+/** A session per spec. All later sessions share the first session's link. */
 function household(...specs: Partial<SessionSpec>[]) {
   const clock = new VirtualClock();
   const sessions: ReplaySession[] = [];

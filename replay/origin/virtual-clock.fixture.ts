@@ -33,7 +33,7 @@ export class VirtualClock implements TimerClock {
     if (Number.isFinite(untilMs)) this.now = Math.max(this.now, untilMs);
   }
 
-  /** The same; after each timer it waits until promises have settled, such as a stream's reads. */
+  /** Fires all timers. After each timer it waits until promises have settled, such as a stream's reads. */
   async play() {
     do await new Promise(setImmediate);
     while (this.fireNext());

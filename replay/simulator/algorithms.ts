@@ -55,7 +55,7 @@ const PAGE_BITS = 8e6;
 /** A page that takes longer is observed from here on. */
 const LONGEST_LOAD_SECONDS = 30;
 
-/** 1 MB over the same link, complete at the session's start. Before its begin a trace is as at its end. */
+/** 1 MB over the same link, complete at the session's start. Before its start a trace repeats its end. */
 function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
   const link = linkOf(trace, scenario);
   const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + trace.durationSeconds : startSeconds;
@@ -87,7 +87,7 @@ const BROWSER_ONLY = ['l2a', 'lolp'];
 
 export const SIMULATED_NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
 
-/** The algorithm of a name (`splitAlgorithm`), or one of `own`. @throws {InputError} with the known names. */
+/** The algorithm of a name (`splitAlgorithm`) or a file in `own`. @throws {InputError} with the known names. */
 export function simulatedAlgorithm(
   name: string,
   own: OwnControllers = new Map(),

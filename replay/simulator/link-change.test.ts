@@ -1,4 +1,4 @@
-/** A session that begins on one link and goes on over another, as from Wi-Fi to a dish or a phone. */
+/** Sessions that begin on one link and continue on another link, as from Wi-Fi to a dish or a phone. */
 
 import { expect, test } from '@jest/globals';
 import { createController, type QuantileForecast } from '../../abr/index.ts';

@@ -112,7 +112,7 @@ test('the rate stays within its bounds and changes once per second at most', () 
   }
 });
 
-/** MPC-L with this target on an idle link, in a session that joins at another latency: what it did. */
+/** Records MPC-L with this target on an idle link, in a session that joins at another latency. */
 function joined(joinSeconds: number, targetLatencySeconds: number) {
   const controller = createController('mpc-l');
   const { decide, pace } = controller;

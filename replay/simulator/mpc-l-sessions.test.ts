@@ -59,7 +59,7 @@ function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | 
   };
 }
 
-/** A new one for each session. */
+/** Faults by name; each session gets a new forecaster. */
 const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
   'has no forecast': () => () => undefined,
   'publishes NaN': () => (forecast) => scaledForecast(forecast, Number.NaN),

@@ -1,4 +1,4 @@
-/** Caches what sessions share: a trace's link in a scenario. */
+/** Caches the links that sessions share: a link per trace and scenario. */
 
 import { PiecewisePath, type ResponseTime } from '../../abr/index.ts';
 import { remembered } from '../remembered.ts';

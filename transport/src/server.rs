@@ -15,7 +15,7 @@ use std::sync::Arc;
 const PIECE_BYTES: usize = 1 << 16;
 /// Pieces that wait between the threads, per response.
 const PIECES: usize = 4;
-/// HTTP/3 has no such headers (RFC 9114, section 4.2).
+/// HTTP/3 forbids these headers (RFC 9114, section 4.2).
 const HOP_BY_HOP: [&str; 4] = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
 enum Piece {

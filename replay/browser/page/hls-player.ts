@@ -16,7 +16,7 @@ import {
   type TestPlayer,
 } from './test-player.ts';
 
-/** A slow request is no error; a failed one is repeated until the session ends. */
+/** A slow request is no error. A failed request is repeated until the session ends. */
 const RETRY = { maxNumRetry: 1000, retryDelayMs: 500, maxRetryDelayMs: 2000 };
 const LOAD_POLICY = {
   default: {

@@ -1,4 +1,4 @@
-/** Records a player's requests for video segments. The first one starts the session's clock, unless it runs. */
+/** Records a player's requests for video segments. The first request starts the session's clock, unless the clock runs. */
 
 import type { RequestNote, RequestRecord } from '../record/session-record.ts';
 
@@ -30,7 +30,7 @@ export class RequestRecorder {
     return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
   }
 
-  /** Starts the clock, unless it runs. It is 0 at `zeroMs` of `performance.now()`. The first request starts it, too. */
+  /** Starts the clock, unless it runs. The clock is 0 at `zeroMs` of `performance.now()`. The first request starts it, too. */
   startClock(zeroMs = performance.now()): void {
     this.#zeroMs ??= zeroMs;
   }

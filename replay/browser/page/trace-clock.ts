@@ -2,7 +2,7 @@
 
 import type { TimeSource } from 'leo-abr';
 
-/** More than half a round trip on one machine. */
+/** Exceeds half a round trip on one machine. */
 const UNCERTAINTY_SECONDS = 0.01;
 
 /** Number of requests for the running clock; the fastest request counts. */

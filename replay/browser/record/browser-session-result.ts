@@ -42,7 +42,7 @@ export function browserSessionResult(
         startupSeconds:
           record.startupSeconds ?? Math.max(0, ...record.requests.map(({ endedAtSeconds }) => endedAtSeconds)),
         stallCount: record.stalls.length,
-        // A live session has the segments that came into being, less those that it jumped over.
+        // A live session has the segments that came into being, less the skipped segments.
         ...(live === undefined && { segmentCount }),
         unfinishedStallSeconds: Math.max(0, totalSeconds(record.stalls) - stallOfRows),
         unfinishedBits: Math.max(0, received - used),

@@ -79,7 +79,7 @@ function stallDifferences(record: BrowserSessionRecord, segmentSeconds: number):
   return [];
 }
 
-/** The decisions' latencies and the last one; other players count their latency differently. */
+/** Compares the decisions' latencies and dash.js's last latency; other players count latency differently. */
 function latencyDifferences(
   record: BrowserSessionRecord,
   { positions, endSeconds, shownLatencySeconds }: NonNullable<BrowserSessionRecord['live']>,

@@ -1,5 +1,5 @@
 /**
- * Compares the ends of downloads in a browser with those that the trace prescribes. A session with too many late
+ * Compares the ends of downloads in a browser with the ends that the trace prescribes. A session with too many late
  * downloads is rejected: the machine was busy, and its figures do not describe the algorithm.
  *
  * The browser's usual time between the last byte and the page's event, mostly to assemble a large response, does not

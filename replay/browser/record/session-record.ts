@@ -19,7 +19,7 @@ export interface SessionConfig {
   segmentCount: number;
   /** In a household: the second of the link's clock at which the session begins. 0: its first request starts that clock. */
   joinSeconds: number;
-  /** The built-in forecaster's model. Default: the shipped one. */
+  /** The built-in forecaster's model. Default: the shipped model. */
   model?: ModelFile;
   onnx?: { modelUrl: string; runtimeUrl: string; wasmUrl: string };
   serviceUrl?: string;

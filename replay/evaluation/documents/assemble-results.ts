@@ -28,7 +28,7 @@ export function assembleResults(options: {
   };
 }
 
-/** The document as JSON: a line per session and per row of the summary, the same bytes for the same values. */
+/** The document as JSON, with a line per session and per row of the summary. Equal values give equal bytes. */
 export function resultsJson(results: Results): string {
   return [...resultsPieces(results)].join('');
 }

@@ -6,7 +6,7 @@ import type { FirstMinute, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { qualitiesOf, type RatedScenario } from '../../segment-qualities.ts';
 
-/** Media after which the bitrate counts as the session's later one. */
+/** Media after which the bitrate counts as the session's later bitrate. */
 const LATER_SECONDS = 60;
 /** Median watch time of the watch-weighted QoE. */
 const MEDIAN_WATCH_SECONDS = 60;
@@ -63,7 +63,7 @@ function weightedQoe(
   return value / units;
 }
 
-/** Each segment with a stall counts as one stall; those that never arrived count as in `weightedQoe`. */
+/** Each segment with a stall counts as one stall. Segments that never arrived count as in `weightedQoe`. */
 function perceivedUpTo(seconds: number, { segments, startupSeconds, endedBy }: PlayedSegments, rules: ScenarioRules) {
   const { segmentSeconds, segmentCount: planned } = rules;
   const segmentCount = Math.min(Math.ceil(seconds / segmentSeconds), endedBy === 'end' ? segments.length : planned);

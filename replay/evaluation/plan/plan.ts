@@ -14,7 +14,7 @@ import { leastSegments, neededOfTraces, type SessionStart, type StartsRule, sess
 export interface PlannedSession extends SessionStart {
   trace: Trace;
   algorithm: string;
-  /** The same for all algorithms on one (trace, start). */
+  /** Equal for all algorithms on one (trace, start). */
   seed: number;
   /** The household that plays instead of a single session; `algorithm` is the given algorithm. */
   household?: Household;

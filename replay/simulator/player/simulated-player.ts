@@ -355,7 +355,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     });
   }
 
-  /** Ends the request in flight, if any, and what the segment waits for; returns the request's bits. */
+  /** Ends the request in flight, if any, and the segment's events. Returns the request's bits. */
   protected giveUp(): number {
     const { attempt, adaptation, access } = this;
     this.forgetEvents();

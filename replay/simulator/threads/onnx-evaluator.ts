@@ -1,4 +1,4 @@
-/** Evaluates ONNX models, each in a thread that answers while this one waits. Node only. */
+/** Evaluates ONNX models, each in a thread that answers while the calling thread waits. Node only. */
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ export type OnnxAnswer = { quantiles: Float32Array } | { fault: string };
 /** An evaluation takes well under a millisecond. */
 const TIMEOUT_MS = 60_000;
 
-/** The models, loaded, by the forecaster's name. Rejects if one cannot be loaded. */
+/** The loaded models by the forecaster's name. Rejects if a model cannot be loaded. */
 export async function evaluatedModels(onnx: OnnxModels | undefined): Promise<ReadonlyMap<string, EvaluatedModel>> {
   const files = Object.entries(onnx?.files ?? {});
   const loading = files.map(async ([name, bytes]) => [name, await evaluated(name, bytes, onnx!)] as const);

@@ -23,11 +23,11 @@ export interface RunSessionsOptions {
   scenario: ResolvedScenario;
   /** Measures the decisions' durations. Default false. */
   timings?: boolean;
-  /** Models of the built-in forecaster. Default: the shipped one. */
+  /** Models of the built-in forecaster. Default: the shipped model. */
   models?: ModelsByGroup;
   onnx?: OnnxModels | undefined;
   own?: readonly OwnAlgorithm[];
-  /** Threads. Default 1: this one. */
+  /** Number of threads. Default 1: the calling thread. */
   jobs?: number;
   /** The built `session-worker.ts`, required for more than one job. */
   workerFile?: string;
@@ -132,7 +132,7 @@ async function runInWorkers(
         size = Math.max(1, Math.min(LARGEST_TASK, 2 * size, Math.round((size * TASK_MS) / elapsedMs)));
       }
     } catch (error) {
-      // After an error in one worker the others stop.
+      // After an error in one worker the other workers stop.
       next = sessions.length;
       if (signal?.aborted !== true) throw error;
     } finally {
