@@ -6,10 +6,10 @@ export type CatchUp = 'default' | 'lolp';
 /** dash.js's bounds of the rate for a service without bounds. */
 export const DEFAULT_PLAYBACK_RATES = { min: 0.5, max: 1.5 };
 
-/** dash.js evaluates its law at each `timeupdate`, which Chromium sends every 250 ms (HTMLMediaElement, from source). */
+/** dash.js evaluates its law at `timeupdate`, which Chromium sends every 250 ms (HTMLMediaElement, from source). */
 export const CATCH_UP_PERIOD_SECONDS = 0.25;
 
-/** If latency exceeds its target by more, dash.js gives up catching up and seeks to the target (`liveCatchup.maxDrift`). */
+/** If latency exceeds its target by more, dash.js seeks to the target (`liveCatchup.maxDrift`). */
 export const MAX_DRIFT_SECONDS = 12;
 
 /** dash.js's `buffer.lowLatencyStallThreshold`: the buffer counts as empty, and the default law plays at rate 1. */

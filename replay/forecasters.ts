@@ -4,9 +4,10 @@ import { InputError } from '../abr/errors.ts';
 import type { CatchUp } from './catch-up.ts';
 
 /**
- * `oracle`: the true future. `built-in`: the plugin's forecaster, with or without its handover clock, or (in the simulator)
- * with the page's load as evidence; it uses the model of `--fold-models`, if given. `shipped`: the plugin's forecaster with
- * its own model. `onnx`: the shipped model as an ONNX file. `service`: a prediction service on the link (in browsers).
+ * `oracle`: the true future. `built-in`: the plugin's forecaster, with or without its handover clock, or (in the
+ * simulator) with the page's load as evidence; it uses the model of `--fold-models`, if given. `shipped`: the plugin's
+ * forecaster with its own model. `onnx`: the shipped model as an ONNX file. `service`: a prediction service on the link
+ * (in browsers).
  */
 const FORECASTER_NAMES = [
   'oracle',

@@ -36,7 +36,7 @@ export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
 
-/** Segments of a player's session in a household whose sessions have `segmentCount`; below 1 if the player joins too late. */
+/** Segments of a player's session in a household of `segmentCount` segments; below 1 if the player joins too late. */
 export function segmentsOfPlayer(
   { joinSeconds }: HouseholdPlayer,
   { segmentCount, scenario }: { segmentCount: number; scenario: Pick<Scenario, 'segmentSeconds' | 'live'> },
@@ -56,8 +56,8 @@ export function householdNamed(name: string): Household {
 
 /**
  * Parses the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds" }], "traffic": [{
- * "fromSeconds", "toSeconds" }] }`. Defaults: the file's name, the algorithm of `--algorithms`, `joinSeconds` 0, no traffic.
- * A player must begin at second 0.
+ * "fromSeconds", "toSeconds" }] }`. Defaults: the file's name, the algorithm of `--algorithms`, `joinSeconds` 0, no
+ * traffic. A player must begin at second 0.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseHousehold(text: string, file: string): Household {

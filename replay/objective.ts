@@ -23,7 +23,7 @@ export function scenarioWeights(
       : weightsOf({ ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
 }
 
-/** The qualities of the scenario's segments, if it has any. `indexOf` returns a representation id's index in the ladder. */
+/** The qualities of the scenario's segments, if any. `indexOf` returns a representation id's index in the ladder. */
 export function scenarioQualities(
   scenario: Partial<Pick<ResolvedScenario, 'qualities'>> & Pick<Scenario, 'ladderBps'>,
   objective: Objective,

@@ -88,9 +88,9 @@ export interface HouseholdResult extends Pick<SessionResult, 'trace' | 'dataset'
 /** Figures of a live session from the first picture to the end. Latency counts from the capture of a picture. */
 export interface LiveMetrics {
   /**
-   * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin x
-   * |1 - rate|; w = 0.05 Rmin up to 1.1 s of latency, else 0.1 Rmax (dash.js, LoLpQoEEvaluator.js). Latency and rate are
-   * means over time.
+   * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin
+   * x |1 - rate|; w = 0.05 Rmin up to 1.1 s of latency, else 0.1 Rmax (dash.js, LoLpQoEEvaluator.js). Latency and rate
+   * are means over time.
    */
   qoe: number;
   /** Seconds of the clock from the first picture to the end. */
@@ -191,7 +191,7 @@ export interface BaselineComparison {
   qoeMeanRatio: Estimate | null;
   worst5pctDiff: Estimate;
   severeShareDiff: Estimate;
-  /** At most 1. Null without `mpc-o`, if `mpc-o` is below the algorithm, and if it gains less than 2 % of the top QoE. */
+  /** At most 1. Null without `mpc-o`, if `mpc-o` is below the algorithm or gains less than 2 % of the top QoE. */
   oracleGapClosed: Estimate | null;
   /** On demand: differences of means. */
   firstMinute?: Record<keyof FirstMinute, Estimate>;

@@ -144,9 +144,9 @@ const SHORT: Omit<Scenario, 'name' | 'segmentSeconds' | 'segmentCount'> = {
 };
 
 /**
- * Sources: SafeSABR (2026) for `uhd-8` and, with its own price of stalls, `safesabr`; Pensieve and T3P for `pensieve-60`;
- * CMAB (MMSys 2024) for `cmab`; the others are the project's own, of which `dash-rules` holds the simulator's rules against
- * dash.js's.
+ * Sources: SafeSABR (2026) for `uhd-8` and, with its own price of stalls, `safesabr`; Pensieve and T3P for
+ * `pensieve-60`; CMAB (MMSys 2024) for `cmab`; the others are the project's own, of which `dash-rules` holds the
+ * simulator's rules against dash.js's.
  */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'uhd-8': { ...UHD, name: 'uhd-8', bufferCapSeconds: 8 },

@@ -47,8 +47,8 @@ export function nameInPlayer(given: string, player: PlayerName): string {
 
 /**
  * The algorithm of a name: `dynamic`, `bola-e`, `l2a`, `lolp`, a controller of abr/ or a file, or these with a catch-up
- * (`<controller>:lolp-catch-up`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it plays
- * in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
+ * (`<controller>:lolp-catch-up`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it
+ * plays in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
  */
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
   const { controller, forecaster, catchUp, player = 'dash' } = splitAlgorithm(name, field);

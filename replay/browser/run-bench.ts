@@ -28,7 +28,7 @@ export interface BenchOptions
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
   /** Starts a prediction service on the link of a session, for algorithms with `@service`. */
   startService?(session: ReplaySession): Promise<{ url: string; close(): Promise<void> }>;
-  /** Concurrent sessions, at least one household; with `startLink` one session or household. Default: `defaultContexts`. */
+  /** Concurrent sessions; at least one household, and with `startLink` at most one. Default: `defaultContexts`. */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;

@@ -86,7 +86,7 @@ const IDP_WINDOW_SECONDS = 1200;
 /** A shorter remainder is left out. */
 const IDP_MIN_SECONDS = 300;
 
-/** Converts bits since the row before, about every 1.09 s, to windows of 20 minutes. The clock is assumed to be CEST. */
+/** Converts bits since the row before, about every 1.09 s, to windows of 20 minutes. Assumes a CEST clock. */
 export const idpRows: Converter = (file) => {
   const table = new Table(textOf(file), file.path, ['timestamp', 'bandwidth_bps', 'pop_ping_latency_ms']);
   const utcMs = table.times('timestamp', 2);
@@ -113,7 +113,7 @@ export const idpRows: Converter = (file) => {
   return recordings;
 };
 
-/** Converts lines of a time in s and a rate in Mbit/s. `phases`: by name, the second of the minute at the first line. */
+/** Converts lines of a time in s and a rate in Mbit/s. `phases`: by name, the first line's second of the minute. */
 export function timedLines(options: { seconds: number; phases: Readonly<Record<string, number>> }): Converter {
   const { seconds, phases } = options;
   return (file) => {

@@ -1,4 +1,4 @@
-/** The public data sets that can be fetched (recipes.json): their files, what these mean, and how they become traces. */
+/** Public data sets to fetch (recipes.json): their files, what these mean, and how they become traces. */
 
 import { idpRows, roadRuns, secondRows, timedLines } from './per-second.ts';
 import data from './recipes.json' with { type: 'json' };

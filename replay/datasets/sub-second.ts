@@ -121,8 +121,8 @@ const MIN_PART_ROWS = 600;
 const RATE_SHIFT_ROWS = 15;
 
 /**
- * Converts rows of 0.1 s without a header: Mbit/s up and down, one-way delays up and down in ms, loss up and down, ms. The
- * authors joined epochs of 15 s from second 0 of the minute. The recordings are parts of 15 minutes.
+ * Converts rows of 0.1 s without a header: Mbit/s up and down, one-way delays up and down in ms, loss up and down, ms.
+ * The authors joined epochs of 15 s from second 0 of the minute. The recordings are parts of 15 minutes.
  */
 export const joinedEpochs: Converter = (file) => {
   const header = 'up,down,up_ms,down_ms,up_loss,down_loss,ms';

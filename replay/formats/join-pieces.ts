@@ -1,4 +1,4 @@
-/** Joins the pieces of a recording: a player with a full buffer pauses after each segment, and the pauses are bridged. */
+/** Joins the pieces of a recording and bridges the pauses of a player with a full buffer. */
 
 import type { Trace } from '../trace.ts';
 
@@ -10,7 +10,7 @@ export interface JoinedRun {
 /** Approximate length of the steps in a bridged pause. */
 const STEP_SECONDS = 1;
 
-/** In a pause the rate changes linearly from the rate before to the rate after. Pieces without `start_utc` stay apart. */
+/** In a pause the rate changes linearly between its neighbours. Pieces without `start_utc` stay apart. */
 export function runsOf(pieces: readonly Trace[], longestPauseSeconds: number): JoinedRun[] {
   const groups: Trace[][] = [];
   for (const piece of pieces) {

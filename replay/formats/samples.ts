@@ -35,10 +35,11 @@ function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boo
 }
 
 /**
- * Makes traces from samples. Blank rates split a file; in a regular file spacings of more than 1.5 steps split it, too. In
- * an irregular file (change points) a sample holds until the next sample. The last sample of a part lasts one step (the
- * median spacing). Several parts are named `name#1`, `name#2` ...; they keep the recording group, and their phases and UTC
- * start are shifted. A part without capacity cannot be replayed: it is left out with a note, but counts in the numbering.
+ * Makes traces from samples. Blank rates split a file; in a regular file spacings of more than 1.5 steps split it, too.
+ * In an irregular file (change points) a sample holds until the next sample. The last sample of a part lasts one step
+ * (the median spacing). Several parts are named `name#1`, `name#2` ...; they keep the recording group, and their phases
+ * and UTC start are shifted. A part without capacity cannot be replayed: it is left out with a note, but counts in the
+ * numbering.
  * @throws {InputError} if no part remains.
  */
 export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[] {

@@ -71,7 +71,7 @@ function headerIn(text: string, file: string, line: number): ColumnName[] {
   return known;
 }
 
-/** Formats exactly to 1 us, 1 bit/s and 1e-6 of loss. The last step's end is lost, because a CSV has no place for it. */
+/** Formats exactly to 1 us, 1 bit/s and 1e-6 of loss, but without the last step's end, which a CSV cannot hold. */
 export function formatTraceCsv({ stepEndsSeconds, ...columns }: Trace): string {
   const timesSeconds = new Float64Array(stepEndsSeconds.length);
   timesSeconds.set(stepEndsSeconds.subarray(0, -1), 1);

@@ -14,7 +14,7 @@ interface ReadTracesOptions {
   onNote?: (note: string) => void;
 }
 
-/** Reads each file once, in the given order; in folders, files whose first line belongs to a trace. @throws {InputError} */
+/** Reads each file once, in the given order; in folders, files that begin like traces. @throws {InputError} */
 export function readTraces(paths: readonly string[], options: ReadTracesOptions = {}): Trace[] {
   const seen = new Set<string>();
   const traces: Trace[] = [];

@@ -25,7 +25,7 @@ const FORMATS: readonly Format[] = [
 /** Names such as Pensieve's `report.2010-09-28_1407CEST` have dots but no ending. */
 const ENDINGS = /(?<=[^/\\])\.(csv|ndjson|cooked|mahimahi|mahi|up|down|txt|log|dat|trace)$/i;
 
-/** Finds the format by the first line that is not empty, else by the ending `.csv` or `.ndjson`; undefined: no trace. */
+/** Finds the format by the first nonempty line, else by the ending `.csv` or `.ndjson`; undefined: no trace. */
 function formatOf(file: string, text: string): Format | undefined {
   const firstLine = /\S[^\n]*/.exec(text.slice(0, 4096).replace(/^\ufeff/, ''))?.[0].trim() ?? '';
   return (

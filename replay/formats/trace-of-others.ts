@@ -46,7 +46,7 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
       throw new InputError(placeOf({ file, line }), 'a whole number of milliseconds', row);
     }
     if (ms < lastMs) throw new InputError(placeOf({ file, line }), `a time of at least ${lastMs} ms`, ms);
-    // An opportunity at t ms belongs to the millisecond that ends at t, and an opportunity at 0 ms to the first millisecond.
+    // An opportunity at t ms belongs to the millisecond that ends at t; at 0 ms it belongs to the first millisecond.
     const step = Math.max(0, Math.ceil(ms / READ_STEP_MS) - 1);
     while (packets.length <= step) packets.push(0);
     packets[step]! += 1;

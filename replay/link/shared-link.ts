@@ -29,7 +29,7 @@ interface SharePiece {
 
 /** One flight's share: the link, with its bits divided by a divisor that changes. */
 class Share implements FlightLink {
-  /** In each piece, bits = piece's bits + (link's bits - piece's link bits) / divisor. Without pieces: the whole link. */
+  /** In a piece, bits = piece's bits + (link's bits - piece's link bits) / divisor. Without pieces: the whole link. */
   private readonly pieces: SharePiece[] = [];
 
   constructor(private readonly link: PiecewisePath) {}
@@ -124,7 +124,7 @@ export class SharedLink {
     this.settle();
   }
 
-  /** Received bits / the bits of `link` until a second that is not before the end of any ended flight; 0 at second 0. */
+  /** Received bits / bits of `link` until a second not before the end of any ended flight; 0 at second 0. */
   utilisation(link: PiecewisePath, untilSeconds: number): number {
     let bits = this.receivedBits;
     for (const { flight, offsetSeconds } of this.senders) bits += flight!.receivedBits(untilSeconds - offsetSeconds);

@@ -106,7 +106,7 @@ function serverControl(live: LiveStream, stream: Stream): string[] {
   return [`${control},PART-HOLD-BACK=${partHoldBack}`, `#EXT-X-PART-INF:PART-TARGET=${rounded(chunkSeconds)}`];
 }
 
-/** Names the other tracks of a stream in parts. RFC 8216bis lets values be left out that equal the playlist's own: all do. */
+/** Names the other tracks of a stream in parts, without values that equal the playlist's own (RFC 8216bis). */
 function renditionReports({ id }: StreamTrack, { video, audio, chunkCount }: Stream): string[] {
   if (chunkCount === 1) return [];
   const others = [...video, ...audio].filter((track) => track.id !== id);

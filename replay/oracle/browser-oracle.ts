@@ -1,4 +1,4 @@
-/** The oracle in a page: the published link, anchored at the origin's clock. The oracle does not know the browser's delays. */
+/** The oracle in a page: the published link on the origin's clock. The oracle does not know the browser's delays. */
 
 import { PiecewisePath } from '../../abr/index.ts';
 import type { PublishedLink } from '../origin/published-link.ts';

@@ -32,7 +32,7 @@ export function parseSessionRequest(
   };
 }
 
-/** Parses `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`; a trace with gaps gives several. @throws {InputError} */
+/** Parses `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`; gaps give several traces. @throws {InputError} */
 export function parseTraceUpload(body: string): Trace[] {
   const { file, text, sidecar } = jsonObject(body, 'body');
   const name = typeof file === 'string' ? traceNameOf(file) : '';

@@ -30,7 +30,7 @@ export interface SessionSpec {
   scenario: Scenario | ResolvedScenario;
   /** Second of the trace at the link's second 0, which is the first media request on it. Default 0. */
   startSeconds?: number;
-  /** Session whose link and clock this session shares. Trace, start, pacing and the scenario's link must be the same. */
+  /** Session whose link and clock this session shares; trace, start, pacing and the scenario's link must be equal. */
   link?: ReplaySession;
   traffic?: readonly OtherTraffic[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
@@ -117,7 +117,7 @@ export class ReplaySession {
     return this.presentation.manifest(this.now);
   }
 
-  /** Resolves to an HLS playlist once the playlist has what a reload asks for. Rejects with a `RangeError` if this is far ahead. */
+  /** Resolves once the HLS playlist has what a reload asks for. Rejects with a `RangeError` if this is far ahead. */
   async playlist(path: string, reload?: BlockingReload): Promise<string | undefined> {
     const { presentation } = this;
     this.joinLive();
@@ -168,8 +168,8 @@ export class ReplaySession {
 
   /**
    * Delivers a range of a file at the link's rate, a chunk not before it exists. The first request for a segment starts
-   * the link's clock; earlier requests only cost an RTT. Resolves just before the first byte; rejects if `signal` aborts
-   * before. Afterwards the reader aborts by cancelling the body.
+   * the link's clock; earlier requests only cost an RTT. Resolves just before the first byte; rejects if `signal`
+   * aborts before. Afterwards the reader aborts by cancelling the body.
    */
   serve(file: MediaFile, range: ByteRange, options: { path: string; signal: AbortSignal }): Promise<PacedResponse> {
     const entry = logEntryOf(file, range, options.path);

@@ -1,4 +1,4 @@
-/** MPC-L where the first bytes do not show the link: behind a token bucket, while TCP starts, and with short segments. */
+/** MPC-L where the first bytes mislead: behind a token bucket, while TCP starts, and with short segments. */
 
 import { describe, expect, test } from '@jest/globals';
 import { createMpcL, type PiecewisePath } from '../../abr/index.ts';

@@ -1,4 +1,4 @@
-/** Compares two algorithms from many starts of a link and finds a typical start, for the demo's scenes. Browser-safe. */
+/** Compares two algorithms from many starts of a link and finds a typical start for the demo. Browser-safe. */
 
 import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
 import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';

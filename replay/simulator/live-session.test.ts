@@ -33,7 +33,7 @@ describe('a live session, computed by hand', () => {
     expect(live).toMatchObject({ stallsPerMinute: 0, offRateShare: 0, jumps: 0 });
     // The last segment exists at the session's end and arrives after it.
     expect(segments.map(({ index }) => index)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
-    // The first segment exists, and the second segment's first chunk. Later segments are requested with their first chunk.
+    // Segment 1 exists, and the first chunk of segment 2. Later segments are requested with their first chunk.
     const [first, second, third] = segments;
     expect(first!.requestedAtSeconds).toBeCloseTo(0.07, 9);
     expect(second!.requestedAtSeconds).toBeCloseTo(0.57, 9);

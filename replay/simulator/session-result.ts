@@ -80,7 +80,7 @@ function qoeForms(played: Played, scenario: Scenario): QoeForms {
   return { linear: of('linear')!, log: of('log')!, hd: of('hd'), perceived: perceivedQoe(played) };
 }
 
-/** Rounds bits and bit/s to whole numbers, others to 1e-6. Summaries use rounded values, so merged results are the same. */
+/** Rounds bits and bit/s to whole numbers, others to 1e-6. Summaries use rounded values, so merging changes none. */
 export function roundedSession(session: SessionResult): SessionResult {
   // The start is part of the session's key, so it stays as in the plan.
   return { ...(rounded(session, '') as SessionResult), startSeconds: session.startSeconds };

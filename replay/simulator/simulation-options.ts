@@ -34,7 +34,7 @@ export interface SimulationOptions {
   seed?: number;
   /** Name in the result. Default: the controller's. */
   algorithm?: string;
-  /** A forecaster or its constructor. `traceSecondsAt` returns the trace's second at a second of the session's clock. */
+  /** A forecaster or its constructor. `traceSecondsAt` converts a second of the session's clock to the trace's. */
   forecaster?: Forecaster | ((traceSecondsAt: (nowSeconds: number) => number) => Forecaster) | undefined;
   /** What the page loaded before the session. Default: nothing. */
   pageLoad?: Host['pageLoad'] | undefined;

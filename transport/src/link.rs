@@ -11,7 +11,7 @@ extern "C" {
     fn link_up() -> i64;
 }
 
-/// Reads the commands `link` and `steps` from standard input; the trace begins now. Ends the process if a command is wrong.
+/// Reads the commands `link` and `steps` from standard input; the trace begins now. A wrong command ends the process.
 pub fn read_trace() {
     // SAFETY: only this thread uses the link.
     unsafe { link_read_trace() }

@@ -80,7 +80,7 @@ class BenchSession {
     return (await fetch(`${this.config.sessionUrl}${path}`)).json();
   }
 
-  /** The page's forecasters for a name, with loaded models. `hasOwn`: the plugin has its built-in forecaster behind them. */
+  /** The page's forecasters for a name, with loaded models. `hasOwn`: the plugin adds its built-in forecaster. */
   async #forecasters(name: ForecasterName, hasOwn: boolean): Promise<Forecaster[]> {
     const { scenario, joinSeconds, model, onnx, serviceUrl } = this.config;
     if (name === 'oracle') {

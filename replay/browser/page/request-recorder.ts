@@ -1,4 +1,4 @@
-/** Records a player's requests for video segments. The first request starts the session's clock, unless the clock runs. */
+/** Records a player's requests for video segments. The first request starts the session's clock. */
 
 import type { RequestNote, RequestRecord } from '../record/session-record.ts';
 
@@ -16,7 +16,7 @@ export interface RequestedSegment {
 /** Requests are the player's own objects. */
 export class RequestRecorder {
   readonly requests: RequestNote[] = [];
-  /** Receives the trace's second at which a request reached the origin, and the session's second at which it left the page. */
+  /** Receives a request's second of the trace at the origin, and its second of the session at the page. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
   readonly #active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
   #zeroMs: number | undefined;
@@ -30,7 +30,7 @@ export class RequestRecorder {
     return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
   }
 
-  /** Starts the clock, unless it runs. The clock is 0 at `zeroMs` of `performance.now()`. The first request starts it, too. */
+  /** Starts the clock, unless it runs: it is 0 at `zeroMs` of `performance.now()`. `started` starts it, too. */
   startClock(zeroMs = performance.now()): void {
     this.#zeroMs ??= zeroMs;
   }

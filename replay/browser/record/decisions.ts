@@ -52,9 +52,9 @@ function withoutPath(forecast: ValidForecast): NonNullable<DecisionRecord['forec
 }
 
 /**
- * Asks a new controller, as the simulator makes it for this algorithm, for each decision again, with the record's state and
- * forecast, which may have been through JSON. Returns pairs: the recorded representation, and the new choice or `keep`.
- * Decisions on a path are left out.
+ * Asks a new controller, as the simulator makes it for this algorithm, for each decision again, with the record's state
+ * and forecast, which may have been through JSON. Returns pairs: the recorded representation, and the new choice or
+ * `keep`. Decisions on a path are left out.
  * @throws {InputError} for an unknown algorithm
  */
 export function decidedAgain(

@@ -7,7 +7,7 @@ import type { RequestNote, StallRecord } from './session-record.ts';
 
 type RowRequest = Omit<RequestNote, 'representationId'>;
 
-/** One row per received segment, with all its requests. Its last complete request counts, and `about` gets this request. */
+/** One row per received segment, with all its requests. The last complete request counts; `about` gets it. */
 export function segmentRows(
   { requests, stalls }: { requests: readonly RowRequest[]; stalls: readonly StallRecord[] },
   { segmentSeconds, live }: Pick<Scenario, 'segmentSeconds' | 'live'>,

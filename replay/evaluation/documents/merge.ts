@@ -13,10 +13,10 @@ export interface ResultsFile {
 }
 
 /**
- * Returns all sessions with a new summary. All shards of a run give, byte for byte, the results of the whole run. Identical
- * duplicates of a session count once. Other differences of `tool` are listed in `tool.differing`.
- * @throws {InputError} if scenario, seed, command, baseline or household differ, if two results of a session differ, or if
- * sessions of one trace and start have different seeds or groups.
+ * Returns all sessions with a new summary. All shards of a run give, byte for byte, the results of the whole run.
+ * Identical duplicates of a session count once. Other differences of `tool` are listed in `tool.differing`.
+ * @throws {InputError} if scenario, seed, command, baseline or household differ, if two results of a session differ, or
+ * if sessions of one trace and start have different seeds or groups.
  */
 export function mergeResults(files: readonly ResultsFile[]): Results {
   const [first] = files;

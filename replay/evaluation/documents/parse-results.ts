@@ -9,9 +9,9 @@ const SESSIONS_BEGIN = '"sessions":[';
 const SESSIONS_END = '],';
 
 /**
- * Returns the results in the text or the lines of a file, with unchanged values. In the layout of `resultsJson` each line
- * is parsed by itself, so that a file may be longer than a string. `allowPartial`: partial results, which a killed command
- * leaves, may end after any session. The unfinished line is left out, and `summary` is empty.
+ * Returns the results in the text or the lines of a file, with unchanged values. In the layout of `resultsJson` each
+ * line is parsed by itself, so that a file may be longer than a string. `allowPartial`: partial results, which a killed
+ * command leaves, may end after any session. The unfinished line is left out, and `summary` is empty.
  * @throws {InputError} with file and line for invalid JSON (such as a truncated file), with file and field for other
  * violations of the schema.
  */

@@ -16,7 +16,7 @@ const RAMP_SHARE = 0.8;
 type PlayedSegments = Pick<SessionResult, 'segments' | 'startupSeconds' | 'endedBy'>;
 type ScenarioRules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'> & RatedScenario;
 
-/** Computes the figures from the segments, so that files of any version have them. `watchSeconds`: median watch time. */
+/** Computes the figures from segments, so that files of any version have them. `watchSeconds`: median watch time. */
 export function firstMinute(
   { segments, startupSeconds, endedBy }: PlayedSegments,
   rules: ScenarioRules,
@@ -40,8 +40,8 @@ export function firstMinute(
 }
 
 /**
- * QoE with a weight for each stretch of media. A segment's quality has the weight of its stretch; its switch and its stall
- * have the weight at the segment's begin. Segments that never arrived count as media of quality 0.
+ * QoE with a weight for each stretch of media. A segment's quality has the weight of its stretch; its switch and its
+ * stall have the weight at the segment's begin. Segments that never arrived count as media of quality 0.
  */
 function weightedQoe(
   { segments, startupSeconds, endedBy }: PlayedSegments,

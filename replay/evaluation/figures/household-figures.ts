@@ -53,8 +53,8 @@ export function unfairness(values: readonly number[]): number {
 
 /**
  * FESTIVE's instability of a session, averaged over its seconds of media from the window's length on (0 for shorter
- * ones): the sum of |b(t - d) - b(t - d - 1)| w(d), d = 0 to k - 1, over the sum of b(t - d) w(d), d = 1 to k, with w(d) =
- * k - d, k = 20 s and the bitrate b.
+ * ones): the sum of |b(t - d) - b(t - d - 1)| w(d), d = 0 to k - 1, over the sum of b(t - d) w(d), d = 1 to k, with
+ * w(d) = k - d, k = 20 s and the bitrate b.
  */
 export function instability(
   segments: readonly Pick<SegmentRow, 'bitrateBps'>[],

@@ -13,9 +13,10 @@ const ROUNDING_SECONDS = 1e-6;
 const PATHS = new WeakMap<Trace, { path: PiecewisePath; meanBps: number }>();
 
 /**
- * Adds `pastTraceSeconds` if the session's last known moment on the link is after the trace's end, and `slowLinkBps` if the
- * link's mean payload rate is below the lowest bitrate, so that no algorithm can play well. The mean is over the seconds
- * that the session's media takes to play, which is the same for all algorithms. `segmentCount` is the planned number.
+ * Adds `pastTraceSeconds` if the session's last known moment on the link is after the trace's end, and `slowLinkBps` if
+ * the link's mean payload rate is below the lowest bitrate, so that no algorithm can play well. The mean is over the
+ * seconds that the session's media takes to play, which is the same for all algorithms. `segmentCount` is the planned
+ * number.
  */
 export function withLinkNotes(
   { slowLinkBps: _, ...session }: SessionResult,

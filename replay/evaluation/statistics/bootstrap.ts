@@ -12,7 +12,8 @@ const NORMAL_QUANTILE = 1.959964;
 
 /**
  * The effective number of units of these sizes: the geometric mean of their number and of Kish's (sum n)^2 / sum n^2.
- * If one unit holds most sessions, the number alone gives too narrow intervals, and Kish's number gives too wide intervals.
+ * If one unit holds most sessions, the number alone gives too narrow intervals, and Kish's number gives too wide
+ * intervals.
  */
 export function effectiveUnits(unitSizes: ArrayLike<number>): number {
   let [present, sum, squares] = [0, 0, 0];

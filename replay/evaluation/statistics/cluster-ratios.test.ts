@@ -61,8 +61,8 @@ function truthOf(pool: Pool, metric: DrawnMetric): number {
 }
 
 /**
- * One trial: sessions of viewers, each with a link, a cluster and an arm. Calls `look` after every `every` sessions with
- * the contrast of each metric.
+ * One trial: sessions of viewers, each with a link, a cluster and an arm. Calls `look` after every `every` sessions
+ * with the contrast of each metric.
  */
 function drawTrial(
   { pool, sessions, every, seed }: { pool: Pool; sessions: number; every: number; seed: number },
@@ -215,7 +215,7 @@ describe(`${TRIALS} simulated trials`, () => {
     600_000,
   );
 
-  test('same arms with a look every 100 sessions: the interval for any number of looks ever excludes 0 in at most 5 %', () => {
+  test('same arms, a look every 100 sessions: the interval for any number of looks excludes 0 in at most 5 %', () => {
     const trial = { pool: played().same, sessions: IS_FULL ? 10_000 : 4000, every: 100 };
     const [always, once] = percents(
       trial,

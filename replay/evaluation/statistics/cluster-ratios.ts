@@ -3,7 +3,7 @@
 import { effectiveUnits } from './bootstrap.ts';
 import { studentQuantile } from './student-t.ts';
 
-/** Sums over the sessions of one arm by cluster, in the same order for all arms. `sessions` includes sessions with x = 0. */
+/** Sums over an arm's sessions by cluster, in the same order for all arms. `sessions` includes those with x = 0. */
 export type ClusterSums = { x: Float64Array; y: Float64Array; sessions: number };
 export type Contrast = ReturnType<typeof contrastOf>;
 
@@ -16,7 +16,7 @@ export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
   return total(y) / total(x);
 }
 
-/** An arm's ratio less the control's, if given; NaN without sessions. `clusters`: effective number, the smaller of the arms'. */
+/** An arm's ratio less the control's, if given; NaN without sessions. `clusters`: the smaller effective number. */
 export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
   const signed = [{ ...arm, sign: 1 }, ...(control ? [{ ...control, sign: -1 }] : [])];
   const terms = signed.map((sums) => ({ ...sums, ratio: ratioOf(sums), weight: sums.sign / total(sums.x) }));

@@ -1,6 +1,6 @@
 /**
- * A player behind the session's port, on a virtual clock. It waits for room in the buffer, asks for a decision, requests,
- * reads and appends. Subclasses play streams on demand and live streams.
+ * A player behind the session's port, on a virtual clock. It waits for room in the buffer, asks for a decision,
+ * requests, reads and appends. Subclasses play streams on demand and live streams.
  */
 
 import type { PiecewisePath } from '../../../abr/index.ts';

@@ -32,7 +32,7 @@ export interface RunSessionsOptions {
   /** The built `session-worker.ts`, required for more than one job. */
   workerFile?: string;
   signal?: AbortSignal;
-  /** Receives the sessions of each line of the plan as they end, and returns the sessions to keep. Default: the same. */
+  /** Receives the sessions of each line of the plan as they end; returns the sessions to keep. Default: all. */
   keep?(sessions: SessionResult[]): SessionResult[];
   onProgress?(done: number): void;
 }
