@@ -33,11 +33,10 @@ const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
 const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
 
 /** @throws {InputError} with the known names. */
-export function scenarioNamed(name: string, field = '--scenario'): Scenario {
+export function scenarioNamed(name: string): Scenario {
   const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
   if (scenario !== undefined) return scenario;
-  const names = Object.keys(SCENARIOS).join(', ');
-  throw new InputError(field, `one of ${names}, or a .json file`, name);
+  throw new InputError('--scenario', `one of ${Object.keys(SCENARIOS).join(', ')}, or a .json file`, name);
 }
 
 /** The scenario with segment sizes: its own sizes, if any, else seeded sizes. */

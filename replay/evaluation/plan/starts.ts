@@ -26,13 +26,17 @@ const LEAST_MEDIA_SECONDS = 40;
 /** Tolerance for durations, which are sums of decimal steps. */
 const ROUNDING_SECONDS = 1e-9;
 
-/** Parses `every:<seconds>` or `at:<seconds>[,<seconds> ...]`. @throws {InputError} of `field` */
-export function parseStarts(text: string, field = '--starts'): StartsRule {
+/** Parses `every:<seconds>` or `at:<seconds>[,<seconds> ...]`. @throws {InputError} of `--starts` */
+export function parseStarts(text: string): StartsRule {
   const [, kind, list] = /^(every|at):(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)$/.exec(text) ?? [];
   const seconds = list?.split(',').map(Number) ?? [];
   if (kind === 'every' && seconds.length === 1 && seconds[0]! > 0) return { everySeconds: seconds[0]! };
   if (kind === 'at' && new Set(seconds).size === seconds.length) return { atSeconds: seconds.sort((a, b) => a - b) };
-  throw new InputError(field, 'every:<seconds above 0> or at:<seconds>[,<seconds> ...] with each start once', text);
+  throw new InputError(
+    '--starts',
+    'every:<seconds above 0> or at:<seconds>[,<seconds> ...] with each start once',
+    text,
+  );
 }
 
 /**
