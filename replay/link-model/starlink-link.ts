@@ -1,7 +1,7 @@
 /** A synthetic Starlink link; docs/findings.md compares it with recordings. Browser-safe. */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
-import { handoverPhaseOf, type Trace } from '../trace.ts';
+import { handoverPhaseOf, type Trace, type TraceMetadata } from '../trace.ts';
 import { RandomStream } from './random-stream.ts';
 import {
   STARLINK_MIXTURES,
@@ -35,12 +35,8 @@ export interface StarlinkLinkOptions {
   stepSeconds?: number;
 }
 
-export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds'> {
-  rttSeconds: Float64Array;
-  loss: Float64Array;
-  epochPhaseSeconds: number;
-  startUtcMs: number;
-}
+type Columns = 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds' | 'rttSeconds' | 'loss';
+export type SyntheticLink = Required<Pick<Trace, Columns> & Pick<TraceMetadata, 'epochPhaseSeconds' | 'startUtcMs'>>;
 
 /** The character of a preset: the preset itself, or the character that this seed draws from a mixture. */
 export function characterOf(preset: StarlinkCharacter | StarlinkMixture, seed: number): StarlinkCharacter {

@@ -31,18 +31,10 @@ import { sessionOptions } from '../simulated-options.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
 import { virtualHost } from '../virtual-host.ts';
 import { Flight } from './flight.ts';
+import type { Playback } from './playback.ts';
 
 /** The media element. Times are of the player's clock, levels seconds of media. */
-interface Playback {
-  readonly nowSeconds: number;
-  readonly started: boolean;
-  readonly bufferLevelSeconds: number;
-  readonly playbackRate: number;
-  readonly startupSeconds: number;
-  readonly stallSeconds: number;
-  readonly stallCount: number;
-  advanceTo(seconds: number): void;
-}
+type MediaElement = Omit<Playback, 'append' | 'waitedAtSeconds'>;
 
 /** A request in flight. */
 interface Attempt {
@@ -118,7 +110,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.controller = new ObservedController(options.controller, options);
   }
 
-  protected abstract readonly playback: Playback;
+  protected abstract readonly playback: MediaElement;
   /** Second at which the session ends by itself, if nothing happens before. */
   protected abstract endsAtSeconds(): number;
   protected abstract readonly endedBy: SessionResult['endedBy'];
