@@ -54,20 +54,16 @@ export function gridSeconds(count: number, stepSeconds: number): number[] {
 
 export class Table {
   private readonly header: readonly string[];
-  private readonly rows: [line: string[], number: number][] = [];
+  private readonly rows: readonly (readonly [cells: string[], line: number])[];
 
   constructor(
     text: string,
     private readonly file: string,
     columns: readonly string[],
   ) {
-    let header: string[] | undefined;
-    for (const [line, number] of linesOf(text)) {
-      const cells = line.split(',');
-      if (header === undefined) header = cells;
-      else this.rows.push([cells, number]);
-    }
-    this.header = header ?? [];
+    const lines = Array.from(linesOf(text), ([line, number]) => [line.split(','), number] as const);
+    this.header = lines[0]?.[0] ?? [];
+    this.rows = lines.slice(1);
     const missing = columns.find((column) => !this.header.includes(column));
     if (missing !== undefined) {
       throw new InputError(placeOf({ file, line: 1 }), `a header with ${missing}`, this.header.join(','));
