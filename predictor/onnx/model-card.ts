@@ -2,7 +2,7 @@
 
 import {
   check,
-  InputError,
+  parsedJson,
   requireArray,
   requireAscending,
   requireCorrelation,
@@ -44,11 +44,7 @@ export interface ModelCard {
 
 /** @throws {InputError} */
 export function parseModelCard(json: string): ModelCard {
-  try {
-    return checkModelCard(JSON.parse(json));
-  } catch (error) {
-    throw error instanceof InputError ? error : new InputError('card', 'JSON', json);
-  }
+  return checkModelCard(parsedJson(json, 'card'));
 }
 
 /** @throws {InputError} */
