@@ -7,7 +7,7 @@
  * This is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may make it negative.
  */
 
-import { QOE_UNIT_SECONDS, type QoeWeights } from './qoe.ts';
+import { type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights } from './qoe.ts';
 
 export interface PerceivedPrices {
   /** Cost of a stall's begin, and of each of its seconds of the clock. */
@@ -48,15 +48,10 @@ export function perceivedWeights(
   };
 }
 
-export interface SeenSession {
+export interface SeenSession extends Omit<PlayedSession, 'bitratesBps'> {
   /** Quality of each segment, 0 to 100, in order of playback. */
   qualities: readonly number[];
-  segmentSeconds: number;
-  startupSeconds: number;
-  stallSeconds: number;
   stallCount: number;
-  /** Planned segments. Segments that never arrived have quality 0. Default: the number of qualities. */
-  segmentCount?: number;
 }
 
 /** Per 4 s of media; NaN of an empty session. */

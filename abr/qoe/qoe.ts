@@ -74,21 +74,12 @@ export interface PlayedSession {
   segmentSeconds: number;
   startupSeconds: number;
   stallSeconds: number;
-  /** Planned segments. Segments that never arrived have quality 0. Default: the number of bitrates. */
+  /** Planned segments. Segments that never arrived have quality 0. Default: the number of played segments. */
   segmentCount?: number;
 }
 
-export interface QoeBreakdown {
-  /** The session's QoE, per 4 s of media. */
-  qoe: number;
-  /** Its parts, per 4 s of media; `qoe = quality - stall - switches`. */
-  quality: number;
-  stall: number;
-  switches: number;
-}
-
-/** An empty session has NaN throughout. */
-export function sessionQoe(session: PlayedSession, weights: QoeWeights): QoeBreakdown {
+/** `qoe` = `quality` - `stall` - `switches`, per 4 s of media. An empty session has NaN throughout. */
+export function sessionQoe(session: PlayedSession, weights: QoeWeights) {
   const { bitratesBps, segmentSeconds } = session;
   const units = ((session.segmentCount ?? bitratesBps.length) * segmentSeconds) / QOE_UNIT_SECONDS;
   let quality = 0;

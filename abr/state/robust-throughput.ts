@@ -12,22 +12,13 @@ import type { Download } from '../controller.ts';
 /** Measurements in a mean, and errors behind a discount. */
 const WINDOW = 5;
 
-export interface RobustThroughput {
-  /** Harmonic mean of the last measurements in bit/s. */
-  meanBps: number;
-  /** Largest of the last relative errors of that mean. */
-  maxError: number;
-  /** The discounted mean, on which RobustMPC plans. */
-  robustBps: number;
-}
-
 /**
  * The estimate after these downloads, oldest first; undefined without a measurement. A measurement divides a segment's
  * bits by the time from its request to its last bit. Abandoned attempts at a segment and the download that replaced
  * them are one measurement, so that an outage counts once and with its whole duration. Downloads without bits or
  * duration are none.
  */
-export function robustThroughput(downloads: readonly Download[]): RobustThroughput | undefined {
+export function robustThroughput(downloads: readonly Download[]) {
   // Newest first. WINDOW errors need twice as many measurements, because each error compares with a mean of WINDOW.
   const secondsPerBit: number[] = [];
   for (let i = downloads.length - 1; i >= 0 && secondsPerBit.length < 2 * WINDOW; i--) {

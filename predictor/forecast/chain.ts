@@ -21,11 +21,6 @@ export interface ForecasterFault {
   cause: unknown;
 }
 
-export interface ForecastChainOptions {
-  /** Receives the first fault of each forecaster and session. Must not throw. */
-  onFault?: (fault: ForecasterFault) => void;
-}
-
 /** A forecast may be issued this much after now, because clocks are read at different moments. */
 const FUTURE_SLACK_SECONDS = 0.1;
 
@@ -35,10 +30,10 @@ export class ForecastChain implements Forecaster {
   /** The newest valid forecast of each forecaster, so that every forecast is validated once. */
   private readonly _newest = new Map<Forecaster, ValidForecast>();
 
-  /** The most trusted forecaster comes first. */
+  /** The most trusted forecaster comes first. `onFault` gets the first fault of each forecaster and session; must not throw. */
   constructor(
     private readonly _forecasters: readonly Forecaster[],
-    private readonly _options: ForecastChainOptions = {},
+    private readonly _options: { onFault?: (fault: ForecasterFault) => void } = {},
   ) {}
 
   start(context: SessionContext): void {
