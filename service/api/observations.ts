@@ -1,4 +1,4 @@
-/** Validates the observations of a report one by one: an invalid one does not spoil the report. */
+/** Validates the observations of a report one by one, so that an invalid observation does not spoil the report. */
 
 import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
@@ -6,7 +6,7 @@ import { MOST_BPS, type ObservationVerdict } from '../link/shared-link.ts';
 import { validationMessage } from './refusals.ts';
 import { OBSERVATION_KINDS, type ObservationsRequest, type Rejection, type WireObservation } from './wire.ts';
 
-/** Valid observations, and one rejection per reason with the message of its first observation. */
+/** Collects the valid observations, and a rejection per reason with the message for its first observation. */
 export class ReportReader {
   readonly #rejected = new Map<Rejection['reason'], Rejection>();
   readonly #places: string[] = [];
@@ -34,7 +34,7 @@ export class ReportReader {
     });
   }
 
-  /** All rejections, including those by `verdicts` on `observations`. */
+  /** Returns all rejections, including the rejections that `verdicts` on `observations` cause. */
   rejections(verdicts: readonly ObservationVerdict[], serverUtcMs: number): Rejection[] {
     verdicts.forEach((verdict, i) => {
       if (verdict === 'accepted') return;

@@ -1,4 +1,4 @@
-/** The state of a dish, since when, and why. */
+/** The state of a dish, its beginning and its cause. */
 
 import type { DishReply, DishStateName } from '../api/wire.ts';
 import { type Clock, utcMsOf } from '../clock.ts';
@@ -6,7 +6,7 @@ import { defined } from '../telemetry.ts';
 import type { OutageCause } from './device-api.ts';
 import type { StatusReading } from './read-answers.ts';
 
-/** Seconds that lose at least this share of pings are an outage, even if the dish reports none. */
+/** If a second loses at least this share of pings, it is an outage, even if the dish reports no outage. */
 export const OUTAGE_DROP_RATE = 0.99;
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 

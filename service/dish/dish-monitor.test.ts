@@ -22,7 +22,7 @@ async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 2000) 
     onSecond: (second) => seconds.push(second),
     onStateChange: () => states.push(watching.reply().state),
   });
-  closedAfterTest({ close: () => watching.stop() });
+  closedAfterTest(watching);
   const pollAfter = (secondsLater: number) => {
     clock.advance(secondsLater);
     return watching.poll();

@@ -1,4 +1,4 @@
-/** A dish for tests, which make it misbehave: a gRPC server with the dish's API and scripted telemetry. */
+/** A dish for tests, which can make it misbehave: a gRPC server with the dish's API and scripted telemetry. */
 
 import * as grpc from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
@@ -9,24 +9,24 @@ import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 export interface FakeDishOptions {
   script: Pick<DishScript, 'at'>;
   clock: Clock;
-  /** Default: it refuses requests for its location. */
+  /** Default: the dish refuses requests for its location. */
   location?: LocationReading | undefined;
-  /** Default: 900. */
+  /** Length of the history. Default: 900. */
   historySeconds?: number;
 }
 
-/** Faults of a dish; any may be combined. */
+/** Faults of a dish, which tests may combine. */
 export interface Misbehaviour {
   delayMs?: number;
   /** Answers are cut to this share of their bytes, 0 to 1. */
   cutTo?: number;
-  /** Random bytes of the answer are changed. Uniform in [0, 1). */
+  /** A source of random numbers, uniform in [0, 1), by which bytes of the answer are changed. */
   garble?: () => number;
   /** Replaces the answer. */
   change?: (response: RawResponse) => unknown;
   /** Requests fail with this gRPC status. */
   failWith?: number;
-  /** Cause of the outage that it reports. */
+  /** Cause of the outage that the dish reports. */
   outage?: OutageCause;
 }
 
@@ -68,14 +68,14 @@ export async function startFakeDish(options: FakeDishOptions) {
   });
   return {
     address: `127.0.0.1:${port}`,
-    /** Holds until the next call; `{}` ends all faults. */
+    /** Sets the faults until the next call. `{}` ends all faults. */
     misbehave(how: Misbehaviour) {
       misbehaviour = how;
       if (how.outage !== outages[0]?.cause) outages.unshift({ fromMs: dish.thisSecondMs(), cause: how.outage });
     },
     /** Resets uptime and history. */
     reboot: () => dish.reboot(),
-    /** Closes open connections too. */
+    /** Closes the server with its open connections. */
     close: () => server.forceShutdown(),
   };
 }
@@ -96,7 +96,7 @@ function spoiled(definition: grpc.ServiceDefinition, misbehaviour: () => Misbeha
 
 class ScriptedDish {
   readonly #options: FakeDishOptions & { historySeconds: number };
-  /** UTC minus monotonic time when it started: the dish's own clock does not follow steps of the machine's. */
+  /** UTC minus monotonic time at the start: the dish's own clock does not follow leaps of the machine's clock. */
   readonly #utcOffsetMs: number;
   #bootMs: number;
 

@@ -1,4 +1,4 @@
-/** Watches a simulated dish as `DishMonitor` watches a real one, without network. */
+/** Watches a simulated dish, as `DishMonitor` watches a real dish, but without a network. */
 
 import type { DishReply } from '../api/wire.ts';
 import { CurrentState } from '../dish/current-state.ts';
@@ -30,7 +30,7 @@ export class SimulatedMonitor {
     this.#advance();
   }
 
-  stop(): void {
+  close(): void {
     clearInterval(this.#timer);
   }
 

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/forecast.ts';
 import { forAll } from '../../abr/property.fixture.ts';
-import { type Reported, SharedLink } from './shared-link.ts';
+import { SharedLink } from './shared-link.ts';
 
 function newLink(mostPlayers = 8) {
   const emitted: Observation[] = [];
   const link = new SharedLink({ mostPlayers, emit: (observation) => emitted.push(observation) });
-  const report = (name: string, observations: readonly Reported[], nowSeconds: number, more: object = {}) =>
+  const report = (name: string, observations: readonly Observation[], nowSeconds: number, more: object = {}) =>
     link.report(name, observations, { nowSeconds, ...more });
   const bits = () => emitted.reduce((sum, one) => sum + (one.kind === 'throughput' ? one.bits : 0), 0);
   return { link, report, emitted, bits };

@@ -26,7 +26,7 @@ test('the headline says what the service sees', () => {
 
 test('a service that knows nothing says in each card what to do', () => {
   for (const card of [texts.dishCard(STATE), texts.skyCard(STATE), texts.recordingsCard(STATE)]) {
-    expect(card).toMatch(/Start the service with --\w+/);
+    expect(card).toMatch(/start the service with --\w+/);
   }
   expect(texts.handoversCard(service.handovers(), undefined, STATE)).toMatch(/^Unknown: /);
   const online = { ...STATE, dish: DISH };

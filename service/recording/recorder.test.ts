@@ -117,7 +117,7 @@ describe('a full disk', () => {
   });
 
   test('loses no file that begins or is finished meanwhile, nor the sidecar of a trace', async () => {
-    const disk = new SmallDisk({ room: 30 });
+    const disk = new SmallDisk(30);
     const { made, problems, trigger } = await recorder({ files: disk });
     const startMs = clock.utcMs();
     // Each leap finishes the trace, and after 7 hours the records are rotated.
@@ -250,7 +250,7 @@ describe('the size limit', () => {
   });
 
   test('is reported as exceeded if files cannot be deleted, and recording continues', async () => {
-    const disk = new SmallDisk({ room: 1e9 });
+    const disk = new SmallDisk(1e9);
     disk.unlink = () => Promise.reject(new Error('EPERM: not allowed'));
     const { made, problems, trigger } = await recorder({ maxBytes: 50_000, files: disk });
     for (let n = 0; n < 100; n++) {

@@ -1,6 +1,6 @@
 /** A synthetic constellation as two-line elements: evenly spread circular orbits of one shell. */
 
-/** At an inclination of 53 degrees and an altitude of 550 km, like most of Starlink. */
+/** An inclination of 53 degrees and an altitude of 550 km, as most of Starlink has. */
 const SHELL = { inclinationDegrees: 53, revolutionsPerDay: 15.06 };
 
 export function shellText({ planes, perPlane, epochMs }: { planes: number; perPlane: number; epochMs: number }) {
@@ -33,6 +33,6 @@ export function elementLines(orbit: Orbit): [string, string] {
   const angle = (degrees: number) => degrees.toFixed(4).padStart(8);
   const line1 = `1 ${number}U 20001A   ${epoch}  .00000000  00000+0  00000+0 0  999`;
   const line2 = `2 ${number} ${angle(inclinationDegrees)} ${angle(node)} 0001000 ${angle(90)} ${angle(anomaly)} ${revolutionsPerDay.toFixed(8).padStart(11)}    1`;
-  // Nobody reads the checksum.
+  // The parser does not read the checksum, the last digit.
   return [`${line1}0`, `${line2}0`];
 }

@@ -10,15 +10,15 @@ import type { Elements } from './elements.ts';
 
 export interface SkyOptions {
   source: ElementSource;
-  /** As it is shown, because directions to satellites reveal the place. */
+  /** Returns the location as the state shows it, because directions to satellites reveal the place. */
   place(): LocationReading | undefined;
   clock: Clock;
 }
 
-/** Smallest elevation that Starlink's terminals use. */
+/** Terminals of Starlink use satellites above this elevation. */
 const LEAST_SHOWN_DEGREES = 25;
 const HOUR_MS = 3_600_000;
-/** Ten thousand satellites take 0.05 s of a PC, more of a small computer. */
+/** The view is computed this often: ten thousand satellites take 0.05 s on a PC, and longer on a small computer. */
 const SHOWN_MS = 5000;
 
 export class Sky {
@@ -49,7 +49,7 @@ export class Sky {
   }
 }
 
-/** Highest first. */
+/** Lists the satellites above an elevation, highest first. */
 export function satellitesInView(
   elements: readonly Elements[],
   { utcMs, from, leastDegrees }: { utcMs: number; from: LocationReading; leastDegrees: number },
