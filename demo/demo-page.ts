@@ -1,4 +1,4 @@
-/** The page: the viewer's choice, the players, and their current run. */
+/** The demo page: it has the viewer's choice, the players, and their current run. */
 
 import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -16,15 +16,16 @@ import { type DemoRun, nowSecondsOf, type RunPlayer, sessionSecondsOf } from './
 import { Timeline } from './run/timeline-model.ts';
 import { RunViews } from './views/run-views.ts';
 
+/** Periods of sampling and of drawing. */
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
-/** A smaller lead in QoE, 0 to 100, is none. */
+/** A player is ahead if its QoE, 0 to 100, is higher by at least this. */
 const LEAST_LEAD = 1;
-/** A bar is not filled by less frozen time. */
+/** A shorter frozen time does not fill its bar. */
 const LEAST_FROZEN_SECONDS = 2;
-/** The drawing period where the viewer prefers reduced motion. */
+/** The period of drawing if the viewer prefers reduced motion. */
 const CALM_DRAW_MS = 1000;
-/** Room on the timeline beyond the media's duration: for startup and stalls. */
+/** Room on the timeline beyond the duration of the media, for startup and stalls. */
 const SLACK_SECONDS = 8;
 
 export class DemoPage {
@@ -38,14 +39,14 @@ export class DemoPage {
   #choice: DemoChoice;
   #panels: PlayerPanel[] = [];
   #run: DemoRun | undefined;
-  /** Counts the starts: a start that a later one overtook returns early. */
+  /** Counts the starts: if a later start overtakes a start, the earlier start returns early. */
   #starts = 0;
   #drawnAtMs = 0;
 
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
     try {
-      // While the origin answers.
+      // The players load while the origin answers.
       for (const name of parseChoice(location.search, { traces: [] }).choice.players) void loadPlayer(playerOf(name));
       const origin = await OriginClient.find();
       await addOwnAlgorithms(origin.algorithms);
@@ -53,7 +54,7 @@ export class DemoPage {
       await page.#start();
     } catch (error) {
       const isLost = error instanceof OriginLostError;
-      const hint = isLost ? '. The players stream from an origin that npm start runs beside this page.' : '';
+      const hint = isLost ? '. The players stream from an origin, which npm start runs beside this page.' : '';
       const action = { label: 'Try again', run: () => location.reload() };
       notices.show('open', { kind: 'error', text: messageOf(error) + hint, action });
     }
@@ -66,7 +67,7 @@ export class DemoPage {
     this.#watch = new OriginWatch(origin, notices);
     this.#controls = new Controls({
       onChoice: (change) => this.#choose(change),
-      onScene: (scene) => this.#setChoice(choiceOf(scene)),
+      onScene: (scene) => this.#setPlayers(choiceOf(scene)),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
       onStop: () => this.#stop(),
@@ -102,11 +103,12 @@ export class DemoPage {
 
   #makePanels(): void {
     for (const panel of this.#panels) void panel.clear();
-    this.#panels = this.#choice.players.map((algorithm, place): PlayerPanel => {
+    const { players } = this.#choice;
+    this.#panels = players.map((algorithm, place) => {
       const panel: PlayerPanel = new PlayerPanel({
         place,
         algorithm,
-        isRemovable: this.#choice.players.length > 1,
+        isRemovable: players.length > 1,
         onAlgorithm: () => this.#choose({ players: this.#panels.map((one) => one.algorithm) }),
         serviceProblem: serviceProblem(this.#origin),
         onRemove: () => this.#removePlayer(place),
@@ -126,25 +128,22 @@ export class DemoPage {
     const { players } = this.#choice;
     const all = competitors('dash');
     const next = all.find(({ name }) => !players.includes(name)) ?? all[0]!;
-    this.#setPlayers([...players, next.name]);
+    this.#setPlayers({ players: [...players, next.name] });
   }
 
   #removePlayer(place: number): void {
-    this.#setPlayers(this.#choice.players.filter((_, other) => other !== place));
-    this.#controls.focusAddPlayer();
+    this.#setPlayers({ players: this.#choice.players.filter((_, other) => other !== place) });
+    this.#controls.addPlayer.focus();
   }
 
-  #setPlayers(players: readonly string[]): void {
-    this.#setChoice({ ...this.#choice, players });
-  }
-
-  #setChoice(choice: DemoChoice): void {
-    this.#choice = choice;
+  /** Makes the panels anew, because the number of players may change. */
+  #setPlayers(change: Partial<DemoChoice>): void {
+    this.#choice = { ...this.#choice, ...change };
     this.#makePanels();
     void this.#start();
   }
 
-  /** Starts all players together, each over its own copy of the link or all on one. */
+  /** Starts all players together. Each player has its own copy of the link. */
   async #start(): Promise<void> {
     const start = ++this.#starts;
     const isOvertaken = () => start !== this.#starts;
@@ -156,7 +155,7 @@ export class DemoPage {
       const run = await this.#prepare(isOvertaken);
       this.#run = run;
       await this.#views.begin(run);
-      // Even if it was stopped meanwhile: the lanes stay in view.
+      // A run that was stopped meanwhile is drawn, too: its lanes stay in view.
       if (run === this.#run) this.#draw();
     } catch (error) {
       if (isOvertaken()) return;
@@ -171,9 +170,9 @@ export class DemoPage {
     }
   }
 
-  /** Makes the sessions, and starts the players on them. Rejects when it is overtaken. */
+  /** Creates the sessions and starts their players. Rejects if a later start overtakes it. */
   async #prepare(isOvertaken: () => boolean): Promise<DemoRun> {
-    // Each step is a task of its own: together they would block the main thread for too long.
+    // Each step is a separate task: together, the steps would block the main thread for too long.
     const nextStep = async (): Promise<void> => {
       await nextTask();
       if (isOvertaken()) throw new Error('overtaken');
@@ -194,7 +193,7 @@ export class DemoPage {
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
-      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(session));
+      const forecaster = await panel.forecasts.forecaster(() => this.#service.forecasterFor(session));
       await nextStep();
       const newPlayer = newPlayers[place]!;
       const record = panel.prepare({ newPlayer, session, scenario, forecaster });
@@ -246,9 +245,9 @@ export class DemoPage {
     const isLed = Number.isFinite(next) && best - next >= LEAST_LEAD;
     const longestFrozenSeconds = Math.max(LEAST_FROZEN_SECONDS, ...this.#panels.map((panel) => panel.frozenSeconds));
     for (const [i, panel] of this.#panels.entries()) {
-      panel.draw(!run.ended, { isAhead: isLed && scores[i] === best, longestFrozenSeconds });
+      panel.draw({ isRunning: !run.ended, isAhead: isLed && scores[i] === best, longestFrozenSeconds });
     }
-    this.#controls.canStop = !run.ended;
+    this.#controls.stop.disabled = run.ended;
     this.#views.draw();
   }
 }

@@ -1,4 +1,4 @@
-/** What a player can be given: the algorithms listed here in its players, the user's own, and others by their address. */
+/** The algorithms that a player can have: those listed here, the user's own, and others by the page's address. */
 
 import { browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
@@ -11,14 +11,15 @@ import {
 import { onnxFile } from '../lane/onnx-files.ts';
 
 export interface Competitor {
-  /** As on the command line and in the page's address, with the player where it is not dash.js. */
+  /** The name on the command line and in the page's address. It has the player, unless that is dash.js. */
   name: string;
-  /** With the player where it is not dash.js. */
+  /** The title on the page. It has the player, unless that is dash.js. */
   title: string;
+  /** A sentence about the algorithm. */
   about: string;
 }
 
-/** Those in the lists, in this order; the address can name every browser algorithm of the benchmark. */
+/** The listed algorithms, in this order. The address can name all algorithms that the benchmark runs in browsers. */
 const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
   'mpc-l': {
     title: 'leo-abr',
@@ -34,28 +35,24 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
   dynamic: { title: 'dash.js alone', about: 'dash.js’s default, Dynamic: switches between throughput and BOLA.' },
   l2a: { title: 'dash.js L2A', about: "dash.js's Learn2Adapt: an online learner for low latency." },
   lolp: { title: 'dash.js LoL+', about: "dash.js's LoL+ for low latency, with a catch-up of its own." },
-  hls: {
-    title: 'hls.js alone',
-    about: "hls.js's default: the bitrate below its estimate of throughput.",
-  },
-  shaka: {
-    title: 'Shaka alone',
-    about: "Shaka's default: the bitrate below its estimate of throughput.",
-  },
+  hls: { title: 'hls.js alone', about: "hls.js's default: the bitrate below its estimate of throughput." },
+  shaka: { title: 'Shaka alone', about: "Shaka's default: the bitrate below its estimate of throughput." },
 };
 
 export const PLAYER_TITLES: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka' };
 
+/** The default algorithm of each player. */
 const OWN_ABR: Readonly<Record<PlayerName, string>> = { dash: 'dynamic', hls: 'hls', shaka: 'shaka' };
 
+/** Controllers of the user's own algorithms. */
 const OWN = new Map<string, CreateController>();
 
-/** Adds the user's own algorithms. Throws an `InputError` for a file that exports none. */
+/** Adds the user's own algorithms. Rejects with an `InputError` for a file that exports no algorithm. */
 export async function addOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<void> {
   for (const [name, create] of await importOwnAlgorithms(algorithms)) OWN.set(name, create);
 }
 
-/** The factory of the user's own controller; undefined for any other name. */
+/** Returns the factory of the user's own controller; undefined for any other name. */
 export function ownAlgorithm(controller: string): CreateController | undefined {
   return OWN.get(controller);
 }
@@ -65,7 +62,7 @@ export function competitors(player: PlayerName): readonly Competitor[] {
   return inPlayer.filter(isCompetitor).map(competitor);
 }
 
-/** The algorithm of a lane that changes its player: the same, or else the player's own ABR. */
+/** Returns a lane's algorithm after a change of its player: the same algorithm, or else the player's own ABR. */
 export function inOtherPlayer(name: string, player: PlayerName): string {
   const same = nameInPlayer(splitPlayer(name).name, player);
   return isCompetitor(same) ? same : nameInPlayer(OWN_ABR[player], player);
@@ -75,10 +72,10 @@ export function playerOf(name: string): PlayerName {
   return splitPlayer(name).player ?? 'dash';
 }
 
-/** The players for an address that names something, but no players. */
+/** The players if the address names something, but no players. */
 export const DEFAULT_PLAYERS: readonly string[] = ['dynamic', 'mpc-l'];
 
-/** Whether a name can play; `<controller>@<forecaster>@<player>` can. */
+/** Whether the page can play the algorithm of this name, such as `<controller>@<forecaster>@<player>`. */
 export function isCompetitor(name: string): boolean {
   try {
     const { controller = '', forecaster = '' } = browserAlgorithm(name);
@@ -91,10 +88,14 @@ export function isCompetitor(name: string): boolean {
 
 export function competitor(name: string): Competitor {
   const { name: algorithm, player = 'dash' } = splitPlayer(name);
-  // A player's own ABR names it already.
+  // The title of a player's own ABR names the player already.
   const where = player === 'dash' || algorithm === player ? '' : ` in ${PLAYER_TITLES[player]}`;
   if (isOwnAlgorithm(algorithm)) {
-    return { name, title: algorithm + where, about: 'Your own: edit the file, then reload the page.' };
+    return {
+      name,
+      title: algorithm + where,
+      about: 'Your own algorithm. After a change of the file, reload the page.',
+    };
   }
   const [controller, forecaster] = algorithm.split('@');
   const { title, about } = KNOWN[controller!] ?? { title: controller!, about: '' };

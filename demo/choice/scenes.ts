@@ -1,24 +1,24 @@
-/** The scenes of the page: starts of shipped links from the middle of all. scenes.test.ts holds them against `npm run moments`. */
+/** The scenes of the page: typical starts on shipped links. scenes.test.ts compares them with `npm run moments`. */
 
 import type { Measure } from '../../replay/simulator/link-starts.ts';
 
 export interface Scene {
   title: string;
   about: string;
-  /** As in the page's address. */
+  /** Names as in the page's address. */
   players: readonly string[];
   trace: string;
   scenario: string;
   /** Second of the trace. */
   startSeconds: number;
-  /** What the start was chosen by: the options of `npm run moments`. */
+  /** Options of `npm run moments` by which the start was chosen. */
   rival: string;
   by: Measure;
-  /** Means of the simulated starts. */
+  /** Number of the simulated starts, and means over them. */
   typical: { starts: number; rival: Averages; own: Averages };
 }
 
-/** Seconds of stalls in the first minute, and quality, 0 to 100. */
+/** Seconds of stalls in the first minute, and quality from 0 to 100. */
 interface Averages {
   stallSeconds: number;
   quality: number;

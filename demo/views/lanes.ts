@@ -1,4 +1,4 @@
-/** What the lanes of the timeline show: stalls, quality, the link with what was asked of it, and buffer or latency. */
+/** The contents of the timeline's lanes: stalls, quality, the link with the requests, and buffer or latency. */
 
 import type { Forecast } from 'leo-abr';
 import uPlot from 'uplot';
@@ -12,9 +12,9 @@ import { expectedIn, preparationText } from './story.ts';
 import { type Band, paintBands, paintDashes, paintFan, paintRule } from './timeline-painters.ts';
 
 export const AXIS_HEIGHT = 26;
-/** Width in CSS pixels below which labels are short. */
+/** If the plot is narrower than this, in CSS pixels, labels are short. */
 const NARROW = 600;
-/** Room above the highest value of a lane; above the link's there are labels, which hide no curve. */
+/** Room above the highest value of a lane. The lane of the link has labels, which must hide no curve. */
 const HEADROOM = 1.05;
 const LABEL_ROOM = 1.3;
 
@@ -30,25 +30,21 @@ export interface LaneContent {
   series: uPlot.Series[];
   dataOf(timeline: Timeline, tracks: readonly Track[]): uPlot.AlignedData;
   hasTimes?: boolean;
-  /** A row per player, in place of values. */
+  /** The lane has a row per player instead of values. */
   hasRows?: boolean;
   below?: (u: uPlot) => void;
   above?: (u: uPlot) => void;
-  /** Above the veil over the future. */
+  /** Paints above the veil over the future. */
   top?: (u: uPlot) => void;
 }
 
-/** From the top. */
+/** Returns the lanes from the top. */
 export function lanesOf(run: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent[] {
-  return [
-    stallLane(run, palette),
-    qualityLane(run, palette),
-    linkLane(run, palette, forecasts),
-    levelLane(run, palette),
-  ];
+  const [stalls, quality] = [stallLane(run, palette), qualityLane(run, palette)];
+  return [stalls, quality, linkLane(run, palette, forecasts), levelLane(run, palette)];
 }
 
-/** A row per player: pale during startup, its colour while it plays, red in stalls. */
+/** Each player has a row: pale during startup, in the player's colour during playback, red in stalls. */
 function stallLane({ players }: DemoRun, palette: Palette): LaneContent {
   const rows = players.length;
   return {
@@ -91,7 +87,7 @@ function qualityLane({ players, scenario }: DemoRun, palette: Palette): LaneCont
   };
 }
 
-/** The link's capacity, the bitrate of each player's requests, and each player's forecast. */
+/** Shows the capacity of the link, and the bitrates of requests and the forecast of each player. */
 function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent {
   return {
     title: 'Link (grey), forecast and requests (Mbit/s)',
@@ -111,11 +107,11 @@ function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneF
         const colour = palette.players[place]!;
         paintFan(u, forecastFan(forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
       }
-      for (const player of players) {
-        const { place, record } = player;
-        for (const handover of expectedIn(player)) {
+      for (const { place, record } of players) {
+        for (const handover of expectedIn(record)) {
           const { atSeconds, confidence } = handover;
-          const long = `handover expected, ${percent(confidence)} sure: ${preparationText(preparationFor(handover, record))}`;
+          const preparation = preparationText(preparationFor(handover, record));
+          const long = `handover expected, ${percent(confidence)} sure: ${preparation}`;
           const isNewest = handover === record.handovers.at(-1);
           const text = isNewest ? (u.width < NARROW ? 'handover expected' : long) : '';
           paintRule(u, atSeconds, { text, colour: palette.players[place]!, background: palette.panel });
@@ -125,7 +121,7 @@ function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneF
   };
 }
 
-/** Time behind live with its target; on demand the buffer. */
+/** Shows the time behind live with its target or, on demand, the buffer level. */
 function levelLane({ players, scenario: { live, bufferCapSeconds } }: DemoRun, palette: Palette): LaneContent {
   const series = live ? 'latencySeconds' : 'bufferSeconds';
   const top = live ? 1.5 * live.targetLatencySeconds + 0.5 : Math.min(bufferCapSeconds, 20);
