@@ -97,8 +97,9 @@ test('counts outages and obstruction per minute of the last hour', () => {
   expect(sum('observedSeconds')).toBeGreaterThan(0.9 * 3500);
 });
 
-test('forecasts the link within a second, with few digits', () => {
-  const { service } = served(90);
+test('publishes a forecast per report, here once a second, with few digits', () => {
+  const { service, events } = served(90);
+  expect(Math.abs(events.filter(({ type }) => type === 'forecast').length - 90)).toBeLessThan(6);
   const forecast = service.forecast().forecast!;
   expect(() => validForecast(forecast)).not.toThrow();
   expect(forecast.handovers.map(({ dip }) => dip!.depth)).toEqual([0.8, 0.8, 0.8]);
@@ -112,16 +113,14 @@ test('forecasts the link within a second, with few digits', () => {
 });
 
 test("uses the dish's usage as capacity if no player reports", () => {
-  const { service } = served(60, { player: false });
-  const { forecast } = service.forecast();
+  const { forecast } = served(60, { player: false }).service.forecast();
   expect(forecast!.quantilesBps[0]![3]).toBeGreaterThan(50e6);
 });
 
 test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (seconds) => {
   const { service, clock, events, refused } = served(120, { leaps: new Map([[60, seconds]]) });
-  expect(events.filter(({ type }) => type === 'clock')).toMatchObject([
-    { data: { leapSeconds: expect.closeTo(seconds, 0) } },
-  ]);
+  const leaps = events.filter(({ type }) => type === 'clock');
+  expect(leaps).toMatchObject([{ data: { leapSeconds: expect.closeTo(seconds, 0) } }]);
   expect(service.problems.list()).toMatchObject([{ part: 'clock', code: 'leapt', count: 1 }]);
   // Observations of the leap's second have times of either clock.
   expect(refused.length).toBeLessThanOrEqual(10);
@@ -144,10 +143,8 @@ test('how long something lasts stays true when UTC leaps', () => {
   service.tick();
   const { startedMs, serverUtcMs, dish, problems } = service.state();
   expect([serverUtcMs - startedMs, serverUtcMs - dish.sinceMs]).toEqual([60_000, 60_000]);
-  expect(problems.map(({ part, sinceMs }) => [part, serverUtcMs - sinceMs])).toEqual([
-    ['dish', 60_000],
-    ['clock', 0],
-  ]);
+  const ages = problems.map(({ part, sinceMs }) => [part, serverUtcMs - sinceMs]);
+  expect(Object.fromEntries(ages)).toEqual({ dish: 60_000, clock: 0 });
 });
 
 test("learns from the usage in the dish's history, unless it is too old", () => {
@@ -158,13 +155,6 @@ test("learns from the usage in the dish's history, unless it is too old", () => 
   }
   expect(service.state().link.observedSeconds).toBe(31);
   expect(service.forecast().forecast!.quantilesBps[0]![3]).toBeCloseTo(40e6, -7);
-});
-
-test('publishes a forecast per report, here once a second', () => {
-  const { events } = served(30);
-  const { length } = events.filter(({ type }) => type === 'forecast');
-  expect(length).toBeGreaterThan(25);
-  expect(length).toBeLessThanOrEqual(31);
 });
 
 test('has no handovers without dish and evidence, and no forecast after a minute without observations', () => {

@@ -1,5 +1,5 @@
 import * as nodeFiles from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { hostileLines, testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
@@ -20,6 +20,7 @@ const post = (url: string, body: string, headers: Record<string, string> = {}) =
   fetch(url, { method: 'POST', body, headers: { 'content-type': 'text/plain', ...headers } });
 const idOf = (n: number) => n.toString(16).padStart(16, '0');
 const lineOf = (n: number) => JSON.stringify(testReport({ id: idOf(n) }));
+const clockOf = (utcMs: () => number) => ({ utcMs, monotonicMs: () => 0 });
 const names = async () => (await nodeFiles.readdir(at())).sort();
 async function stored(): Promise<string[]> {
   const texts = await Promise.all((await names()).map((name) => nodeFiles.readFile(at(name), 'utf8')));
@@ -29,7 +30,7 @@ const messageOf = async (response: Response) =>
   ((await response.json()) as { error: { message: string } }).error.message;
 
 test('what was answered is in a file of the day, a report a line', async () => {
-  const url = await start({ clock: { utcMs: () => Date.UTC(2026, 0, 31, 23, 59), monotonicMs: () => 0 } });
+  const url = await start({ clock: clockOf(() => Date.UTC(2026, 0, 31, 23, 59)) });
   const answer = await post(url, lineOf(1));
   expect([answer.status, await answer.text()]).toEqual([204, '']);
   await post(url, `${lineOf(2)}\r\n\n${lineOf(3)}\n`, { 'content-type': 'application/x-ndjson' });
@@ -143,7 +144,7 @@ test('a disk that takes a part of a report refuses it, and has no half line', as
 
 test('each day and each collector has files of its own, in the same folder', async () => {
   let day = 1;
-  const clock = { utcMs: () => Date.UTC(2026, 1, day), monotonicMs: () => 0 };
+  const clock = clockOf(() => Date.UTC(2026, 1, day));
   const urls = [await start({ clock }), await start({ clock })];
   const postAll = (from: number) => Promise.all(urls.map((url, i) => post(url, lineOf(from + i))));
   await postAll(1);
@@ -170,33 +171,30 @@ test('a folder that cannot be one is refused', async () => {
 });
 
 describe('with keepDays', () => {
-  const now = (day: number) => ({ utcMs: () => Date.UTC(2026, 0, day), monotonicMs: () => 0 });
   const fileOf = (date: string) => `reports-${date}_a.ndjson`;
   const dates = ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-03'];
 
-  beforeEach(async () => {
-    for (const name of [...dates.map(fileOf), 'reports-notes.ndjson', 'other-2025-01-01.ndjson']) {
-      await nodeFiles.writeFile(at(name), lineOf(1));
-    }
-  });
   afterEach(() => {
     jest.useRealTimers();
   });
 
   test('older reports are deleted at the start, and once a day; other files stay', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'setTimeout', 'performance'] });
-    let day = 31;
-    await start({ keepDays: 30, clock: { utcMs: () => now(day).utcMs(), monotonicMs: () => 0 } });
+    for (const name of [...dates.map(fileOf), 'reports-notes.ndjson', 'other-2025-01-01.ndjson']) {
+      await nodeFiles.writeFile(at(name), lineOf(1));
+    }
+    let day = 400;
+    const clock = clockOf(() => Date.UTC(2026, 0, day));
+    // By default, all reports stay.
+    await start({ clock });
+    expect(await names()).toHaveLength(dates.length + 2);
+    day = 31;
+    await start({ keepDays: 30, clock });
     const kept = ['other-2025-01-01.ndjson', ...dates.slice(1).map(fileOf), 'reports-notes.ndjson'];
     expect(await names()).toEqual(kept);
     day = 33;
     jest.advanceTimersByTime(86_400_000);
     while ((await names()).length > 3) await new Promise((resolve) => setImmediate(resolve));
     expect(await names()).toEqual([kept[0], fileOf(dates[3]!), kept.at(-1)]);
-  });
-
-  test('without it, all stay', async () => {
-    await start({ clock: now(400) });
-    expect(await names()).toHaveLength(dates.length + 2);
   });
 });

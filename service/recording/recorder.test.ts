@@ -27,10 +27,8 @@ async function recorder(options: Partial<RecorderOptions> = {}) {
 function observe(made: Recorder, startMs: number, { from, to, bits }: { from: number; to: number; bits?: number }) {
   for (let tenth = from * 10; tenth < to * 10; tenth++) {
     const when = { startSeconds: tenth / 10, endSeconds: (tenth + 1) / 10 };
-    made.observation(
-      bits === undefined ? { kind: 'idle', ...when } : { kind: 'throughput', ...when, bits },
-      (seconds) => startMs + seconds * 1000,
-    );
+    const observation = bits === undefined ? { kind: 'idle' as const } : { kind: 'throughput' as const, bits };
+    made.observation({ ...observation, ...when }, (seconds) => startMs + seconds * 1000);
   }
 }
 
@@ -128,9 +126,8 @@ describe('a full disk', () => {
       await made.flush();
       clock.advance(7 * 3600);
     }
-    expect(problems.list()).toMatchObject([
-      { code: 'failed', message: 'ENOSPC: no space left; lines wait to be written' },
-    ]);
+    const message = 'ENOSPC: no space left; lines wait to be written';
+    expect(problems.list()).toMatchObject([{ code: 'failed', message }]);
     expect(readdirSync(at()).filter((name) => name.endsWith('.csv'))).toEqual([]);
     expect(made.status().waiting).toBeGreaterThan(40);
     disk.room = 1e6;
@@ -153,9 +150,8 @@ describe('a full disk', () => {
     const { lost, waiting } = made.status();
     expect(lost + waiting).toBe(500);
     expect(waiting).toBeGreaterThan(100);
-    expect(problems.list()).toContainEqual(
-      expect.objectContaining({ code: 'lost', message: `${lost} lines are lost` }),
-    );
+    const message = `${lost} lines are lost`;
+    expect(problems.list()).toContainEqual(expect.objectContaining({ code: 'lost', message }));
     disk.room = 1e6;
     await made.flush();
     expect(problems.list()).toMatchObject([{ code: 'lost' }]);
@@ -183,23 +179,20 @@ describe('a restarted recorder', () => {
   });
 
   test('repairs files after a crash and begins a new one', async () => {
-    const first = await recorder();
-    first.trigger(1);
-    await first.made.close();
-    const [name] = readdirSync(at());
-    appendFileSync(at(name!), '{"kind":"tri');
-    const second = await recorder();
-    second.trigger(2);
-    await second.made.close();
+    for (const n of [1, 2]) {
+      const { made, trigger } = await recorder();
+      trigger(n);
+      await made.close();
+      if (n === 1) appendFileSync(at(readdirSync(at())[0]!), '{"kind":"tri');
+    }
     expect(numbers()).toEqual([1, 2]);
   });
 
   test('refuses a folder that cannot be created', async () => {
     writeFileSync(at('file'), '');
-    await expect(recorder({ directory: at('file', 'below') })).rejects.toMatchObject({
-      name: 'InputError',
-      message: expect.stringContaining('expected a folder that can be written to, got "ENOTDIR'),
-    });
+    const message = expect.stringContaining('expected a folder that can be written to, got "ENOTDIR');
+    const opened = recorder({ directory: at('file', 'below') });
+    await expect(opened).rejects.toMatchObject({ name: 'InputError', message });
   });
 });
 
@@ -257,9 +250,8 @@ describe('the size limit', () => {
       trigger(n, 900);
       await made.flush();
     }
-    expect(problems.list()).toMatchObject([
-      { code: 'over-limit', message: 'old recordings cannot be deleted: EPERM: not allowed' },
-    ]);
+    const message = 'old recordings cannot be deleted: EPERM: not allowed';
+    expect(problems.list()).toMatchObject([{ code: 'over-limit', message }]);
     await made.close();
     expect(numbers()).toHaveLength(100);
   });
