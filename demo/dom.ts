@@ -29,6 +29,11 @@ export function setText(of: Element, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
+/** Returns the style of an element in the colour and with the dashes of a player, by its place from 0. */
+export function styleOfPlace(place: number): string {
+  return `--player: var(--player-${place}); --dash: ${['solid', 'dashed', 'dotted', 'double'][place]}`;
+}
+
 /** Makes a square in the colour of the player around it. */
 export function swatch(): HTMLSpanElement {
   return element('span', { class: 'swatch', 'aria-hidden': 'true' });

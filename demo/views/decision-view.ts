@@ -1,6 +1,6 @@
 /** Shows the decision of a player that was in force at a moment, and its reason. */
 
-import { element, setText } from '../dom.ts';
+import { element, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from '../format.ts';
 import type { RunPlayer } from '../run/run.ts';
 import type { DecisionNote } from '../run/session-record.ts';
@@ -18,7 +18,7 @@ export class DecisionView {
     this.#record = record;
     this.root = element(
       'section',
-      { class: `decision place-${place}`, 'aria-label': `Decisions of ${title}` },
+      { class: 'decision', style: styleOfPlace(place), 'aria-label': `Decisions of ${title}` },
       element('h3', {}, title),
       this.#when,
       this.#reason,

@@ -1,7 +1,7 @@
 /** The views of a run. All show the same moment: the viewer's choice, or else the current moment. */
 
 import { sceneOf } from '../choice/choice.ts';
-import { byId, element, setText } from '../dom.ts';
+import { byId, element, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, clock, megabits, seconds } from '../format.ts';
 import { type DemoRun, nowSecondsOf } from '../run/run.ts';
 import type { SessionRecord } from '../run/session-record.ts';
@@ -35,8 +35,8 @@ export class RunViews {
     const decisions = run.players.map((player) => new DecisionView(player));
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
-      ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', `${place + 1} ${title}`)),
-      ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
+      ...run.players.map(({ place, title }) => legendEntry('line', `${place + 1} ${title}`, styleOfPlace(place))),
+      ...(run.timeline.hasClock ? [legendEntry('handover', 'handover')] : []),
     );
     this.#shown = { run, decisions, about: this.#introduce(run) };
     await this.timeline.begin(run);
@@ -124,6 +124,6 @@ function stateAt({ startupSoFarSeconds, stallsSoFar }: SessionRecord, moment: nu
   return isFrozen ? 'frozen' : 'playing';
 }
 
-function legendEntry(place: string, kind: string, text: string): HTMLLIElement {
-  return element('li', { class: place }, element('span', { class: `key ${kind}`, 'aria-hidden': 'true' }), text);
+function legendEntry(kind: string, text: string, style?: string): HTMLLIElement {
+  return element('li', { style }, element('span', { class: `key ${kind}`, 'aria-hidden': 'true' }), text);
 }
