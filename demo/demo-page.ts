@@ -29,13 +29,10 @@ const CALM_DRAW_MS = 1000;
 const SLACK_SECONDS = 8;
 
 export class DemoPage {
-  readonly #origin: OriginClient;
-  readonly #notices: Notices;
   readonly #watch: OriginWatch;
   readonly #controls: Controls;
   readonly #views = new RunViews();
   readonly #service = new ServiceLink();
-  #traces: readonly TraceListing[];
   #choice: DemoChoice;
   #panels: PlayerPanel[] = [];
   #run: DemoRun | undefined;
@@ -60,14 +57,15 @@ export class DemoPage {
     }
   }
 
-  private constructor(origin: OriginClient, traces: readonly TraceListing[], notices: Notices) {
-    this.#origin = origin;
-    this.#traces = traces;
-    this.#notices = notices;
+  private constructor(
+    private readonly origin: OriginClient,
+    private traces: readonly TraceListing[],
+    private readonly notices: Notices,
+  ) {
     this.#watch = new OriginWatch(origin, notices);
     this.#controls = new Controls({
       onChoice: (change) => this.#choose(change),
-      onScene: (scene) => this.#setPlayers(choiceOf(scene)),
+      onScene: (scene) => this.#choose(choiceOf(scene), true),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
       onStop: () => this.#stop(),
@@ -80,24 +78,26 @@ export class DemoPage {
     setInterval(() => this.#tick(), SAMPLE_MS);
   }
 
-  #choose(change: Partial<DemoChoice>): void {
+  /** Takes a change of the choice, and starts. Other players need other panels. */
+  #choose(change: Partial<DemoChoice>, hasOtherPlayers = false): void {
     this.#choice = { ...this.#choice, ...change };
+    if (hasOtherPlayers) this.#makePanels();
     void this.#start();
   }
 
   async #openTrace(files: readonly File[]): Promise<void> {
-    this.#notices.clear('trace');
+    this.notices.clear('trace');
     try {
       const upload = await readOwnTrace(files);
-      const parts = await this.#origin.addTrace(upload);
+      const parts = await this.origin.addTrace(upload);
       const names = parts.map(({ name }) => name);
-      this.#traces = [...this.#traces.filter(({ name }) => !names.includes(name)), ...parts];
+      this.traces = [...this.traces.filter(({ name }) => !names.includes(name)), ...parts];
       const text = notesOn(upload.file, parts);
-      if (text !== undefined) this.#notices.show('trace', { kind: 'hint', text });
+      if (text !== undefined) this.notices.show('trace', { kind: 'hint', text });
       this.#choose({ trace: names[0]!, startSeconds: 0 });
     } catch (error) {
       if (error instanceof OriginLostError) this.#watch.lost();
-      else this.#notices.show('trace', { kind: 'error', text: `That trace cannot be replayed. ${messageOf(error)}` });
+      else this.notices.show('trace', { kind: 'error', text: `That trace cannot be replayed. ${messageOf(error)}` });
     }
   }
 
@@ -110,7 +110,7 @@ export class DemoPage {
         algorithm,
         isRemovable: players.length > 1,
         onAlgorithm: () => this.#choose({ players: this.#panels.map((one) => one.algorithm) }),
-        serviceProblem: serviceProblem(this.#origin),
+        serviceProblem: serviceProblem(this.origin),
         onRemove: () => this.#removePlayer(place),
         onFault: (message) => {
           panel.showFault(`Playback failed: ${message}`);
@@ -128,19 +128,12 @@ export class DemoPage {
     const { players } = this.#choice;
     const all = competitors('dash');
     const next = all.find(({ name }) => !players.includes(name)) ?? all[0]!;
-    this.#setPlayers({ players: [...players, next.name] });
+    this.#choose({ players: [...players, next.name] }, true);
   }
 
   #removePlayer(place: number): void {
-    this.#setPlayers({ players: this.#choice.players.filter((_, other) => other !== place) });
+    this.#choose({ players: this.#choice.players.filter((_, other) => other !== place) }, true);
     this.#controls.addPlayer.focus();
-  }
-
-  /** Makes the panels anew, because the number of players may change. */
-  #setPlayers(change: Partial<DemoChoice>): void {
-    this.#choice = { ...this.#choice, ...change };
-    this.#makePanels();
-    void this.#start();
   }
 
   /** Starts all players together. Each player has its own copy of the link. */
@@ -148,9 +141,9 @@ export class DemoPage {
     const start = ++this.#starts;
     const isOvertaken = () => start !== this.#starts;
     history.replaceState(null, '', formatChoice(this.#choice));
-    this.#controls.show(this.#choice, this.#traces);
+    this.#controls.show(this.#choice, this.traces);
     this.#endRun();
-    this.#notices.clear('run');
+    this.notices.clear('run');
     try {
       const run = await this.#prepare(isOvertaken);
       this.#run = run;
@@ -161,12 +154,10 @@ export class DemoPage {
       if (isOvertaken()) return;
       this.#endRun();
       for (const panel of this.#panels) void panel.clear();
-      if (error instanceof OriginLostError) this.#watch.lost();
-      else {
-        const text = `The players cannot start: ${messageOf(error)}.`;
-        const action = { label: 'Try again', run: () => void this.#start() };
-        this.#notices.show('run', { kind: 'error', text, action });
-      }
+      if (error instanceof OriginLostError) return this.#watch.lost();
+      const text = `The players cannot start: ${messageOf(error)}.`;
+      const action = { label: 'Try again', run: () => void this.#start() };
+      this.notices.show('run', { kind: 'error', text, action });
     }
   }
 
@@ -179,12 +170,12 @@ export class DemoPage {
     };
     const panels = this.#panels;
     const { trace: traceName, scenario: scenarioName, startSeconds } = this.#choice;
-    const trace = this.#traces.find(({ name }) => name === traceName)!;
+    const trace = this.traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-    const sessions = await this.#origin.createSessions(spec, panels.length);
+    const sessions = await this.origin.createSessions(spec, panels.length);
     for (const panel of panels) {
       await nextStep();
       await panel.clear();
@@ -224,14 +215,11 @@ export class DemoPage {
     for (const panel of this.#panels) panel.sample();
     const run = this.#run;
     if (run === undefined || run.ended) return;
-    if (run.players.every(({ record }) => record.hasEnded)) {
-      this.#endRun();
-      this.#draw();
-      return;
-    }
+    const hasEnded = run.players.every(({ record }) => record.hasEnded);
+    if (hasEnded) this.#endRun();
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const now = performance.now();
-    if (now - this.#drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
+    if (!hasEnded && now - this.#drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
     this.#drawnAtMs = now;
     this.#draw();
   }

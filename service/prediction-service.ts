@@ -22,13 +22,6 @@ import { SharedLink } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
 import type { TelemetrySecond } from './telemetry.ts';
 
-export interface PredictionServiceOptions {
-  clock: Clock;
-  version: string;
-  /** Model of the forecasts. Default: the shipped model. */
-  model?: Model | undefined;
-}
-
 export interface ServiceParts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
@@ -86,7 +79,8 @@ export class PredictionService {
   #isStateNew = false;
   #hintedSeconds = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, version, model }: PredictionServiceOptions) {
+  /** `model`: default the shipped model. */
+  constructor({ clock, version, model }: { clock: Clock; version: string; model?: Model | undefined }) {
     this.clock = clock;
     this.#version = version;
     this.session = new SessionClock(clock, PAST_SECONDS);

@@ -19,10 +19,7 @@ export interface Scene {
 }
 
 /** Seconds of stalls in the first minute, and quality from 0 to 100. */
-interface Averages {
-  stallSeconds: number;
-  quality: number;
-}
+type Averages = Record<'stallSeconds' | 'quality', number>;
 
 export const SCENES: readonly Scene[] = [
   {

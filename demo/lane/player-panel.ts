@@ -72,9 +72,7 @@ export class PlayerPanel {
     this.algorithm = panel.algorithm;
     const number = panel.place + 1;
     this.#video.muted = true;
-    this.#video.addEventListener('playing', () => {
-      this.#playButton.hidden = true;
-    });
+    this.#video.addEventListener('playing', () => this.#playButton.toggleAttribute('hidden', true));
     this.#algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this.#choose(name));
     const library = select({ 'aria-label': `Library of player ${number}` }, (player) =>
       this.#choose(inOtherPlayer(this.algorithm, player as PlayerName)),
@@ -84,13 +82,8 @@ export class PlayerPanel {
     const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
     const remove = button(() => panel.onRemove(), removal, '×');
     const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#lead, this.#playButton);
-    const details = element(
-      'details',
-      { class: 'about' },
-      element('summary', {}, 'How it plays'),
-      element('label', {}, 'Player: ', library),
-      this.#about,
-    );
+    const [summary, label] = [element('summary', {}, 'How it plays'), element('label', {}, 'Player: ', library)];
+    const details = element('details', { class: 'about' }, summary, label, this.#about);
     const rows = [this.#frozen, this.#quality, this.#onScreen, this.#delay];
     const figures = element('dl', { class: 'figures' }, ...rows.map(({ root }) => root));
     this.root = element(
@@ -133,9 +126,7 @@ export class PlayerPanel {
       onFault: (message) => {
         if (!recorder.isOver) this.panel.onFault(message);
       },
-      onNotAllowed: () => {
-        this.#playButton.hidden = recorder.isOver;
-      },
+      onNotAllowed: () => this.#playButton.toggleAttribute('hidden', recorder.isOver),
     });
     this.#player = player;
     if (plugin !== undefined) {

@@ -9,13 +9,6 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import { startOrigin } from '../../replay/origin/index.ts';
 import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
 
-export interface ReplayOriginOptions {
-  /** Trace files and folders, in the order in which the page lists them. */
-  traces: readonly string[];
-  /** Files of the user's own algorithms. */
-  algorithms: readonly string[];
-}
-
 export interface OriginAddress {
   /** URL of the origin's own server, without a slash at its end. The page's server forwards requests to it, too. */
   url?: string;
@@ -25,7 +18,8 @@ export interface OriginAddress {
   algorithms?: readonly OwnAlgorithm[];
 }
 
-export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugin {
+/** `traces`: files and folders, in the order of the page's list. `algorithms`: files of the user's own algorithms. */
+export function replayOrigin({ traces, algorithms }: Record<'traces' | 'algorithms', readonly string[]>): Plugin {
   const serve = async (server: ViteDevServer | PreviewServer): Promise<void> => {
     // If a file is wrong, this fails before anything is served.
     await bundleAlgorithms(algorithms);

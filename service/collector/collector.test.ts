@@ -84,8 +84,8 @@ test('a body that is too long or of another type is refused before it is read', 
 test('a flood from one address is refused', async () => {
   const url = await start({ limits: { rate: { perSecond: 0.001, burst: 20 } } });
   const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => post(url, lineOf(i))));
-  expect(answers.filter(({ status }) => status === 204)).toHaveLength(20);
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([...new Array(20).fill(204), ...new Array(40).fill(429)]);
   expect(await stored()).toHaveLength(20);
 });
 
@@ -100,13 +100,13 @@ test('pages of other origins report only if they are allowed', async () => {
 test('with a token, a report needs it, in the header or the query', async () => {
   const token = 'a-token-of-the-page';
   const url = await start({ token });
-  const statuses = await Promise.all([
-    post(url, lineOf(1)),
-    post(`${url}?token=wrong-token-of-the-page`, lineOf(1)),
+  const refused = [post(url, lineOf(1)), post(`${url}?token=wrong-token-of-the-page`, lineOf(1))];
+  const accepted = [
     post(`${url}?token=${token}`, lineOf(2)),
     post(url, lineOf(3), { authorization: `Bearer ${token}` }),
-  ]);
-  expect(statuses.map(({ status }) => status)).toEqual([401, 401, 204, 204]);
+  ];
+  const answers = await Promise.all([...refused, ...accepted]);
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 204, 204]);
   expect((await stored()).sort()).toEqual([lineOf(2), lineOf(3)]);
 });
 

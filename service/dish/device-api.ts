@@ -1,7 +1,7 @@
 /**
  * The gRPC API of the dish (firmware of 2026-06): `SpaceX.API.Device.Device` has one method, whose request and response
- * are a choice of messages. `device-api.json` has the messages that the service reads, in the notation of protobufjs. The
- * dish itself described them (gRPC reflection). Other fields are skipped.
+ * are a choice of messages. `device-api.json` has the messages that the service reads, in the notation of protobufjs.
+ * They are from the dish's own reflection. Other fields are skipped.
  */
 
 import {

@@ -121,7 +121,7 @@ test('gives a verdict on each observation', () => {
   const early = [throughput(10, 10.5, 1), throughput(20, 21, 1), throughput(13.9, 13.8, 1)];
   const rates = [3.9e10, 4.1e10].map((bits) => throughput(13.5, 13.9, bits));
   const taken = report('a', [...early, ...[99, 4.1, 3.9].map(latency), ...rates], 14);
-  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted', 'late', 'accepted', 'impossible']);
+  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted', 'late', 'accepted', 'too-fast']);
 });
 
 test('divides the link equally until shares are known', () => {

@@ -2,13 +2,13 @@
 
 import type { Observation } from '../../abr/forecast.ts';
 
-/** Late: older than all open bins. Ahead: ends in the future. Impossible: reversed, over 10 s or above `MOST_BPS`. */
-export type ObservationVerdict = 'accepted' | 'late' | 'ahead' | 'impossible';
+/** Late: older than all open bins. Ahead: ends in the future. Impossible: reversed or over 10 s. */
+export type ObservationVerdict = 'accepted' | 'late' | 'ahead' | 'impossible' | 'too-fast';
 
 const BIN_SECONDS = 0.1;
 /** Number of bins kept: 20 s, more than the longest hold-back and the window of shares. */
 const BINS = 200;
-/** Longest hold-back of a bin. Observations of older bins are late; of newer bins already emitted, they count for shares. */
+/** Longest hold-back of a bin. Observations of older bins are late; in newer emitted bins they count for shares. */
 const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left, and bins do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
@@ -191,7 +191,7 @@ function verdictOn(
   if (!isLatency) {
     const seconds = endSeconds - observation.startSeconds;
     if (!(seconds > 0 && seconds <= LONGEST_SECONDS)) return 'impossible';
-    if (observation.kind === 'throughput' && observation.bits / seconds > MOST_BPS) return 'impossible';
+    if (observation.kind === 'throughput' && observation.bits / seconds > MOST_BPS) return 'too-fast';
   }
   if (!(endSeconds <= nowSeconds + FUTURE_SLACK_SECONDS)) return 'ahead';
   const isLate = isLatency ? endSeconds < nowSeconds - LONGEST_SECONDS : endSeconds <= first * BIN_SECONDS;

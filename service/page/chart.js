@@ -69,9 +69,7 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
     return steps.join('');
   };
   /** @param {number} level */
-  const along = (level) => {
-    return steps.flatMap(({ from, to, bps }) => [point(from, bps[level] ?? 0), point(to, bps[level] ?? 0)]);
-  };
+  const along = (level) => steps.flatMap(({ from, to, bps }) => [from, to].map((at) => point(at, bps[level] ?? 0)));
   const fan = ranges.flatMap(({ low, high }) => {
     const path = `M${[...along(low), ...along(high).reverse()].join('L')}Z`;
     const [from, to] = [low, high].map((level) => Math.round((levels[level] ?? 0) * 100));

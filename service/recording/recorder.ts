@@ -102,10 +102,7 @@ export class Recorder {
       problems.report('recording', 'lost', lossText(this.#lost));
       return;
     }
-    if (this.#records !== undefined && this.#isFull(this.#records)) {
-      this.#end(this.#records);
-      this.#records = undefined;
-    }
+    if (this.#isFull(this.#records)) this.#records = this.#end(this.#records);
     this.#records ??= this.#begin(this.#folder.newStem('records', clock.utcMs()), 'jsonl');
     this.#push(this.#records, `${JSON.stringify({ kind, atMs: clock.utcMs(), ...fields })}\n`);
   }
@@ -113,7 +110,7 @@ export class Recorder {
   /** Takes an observation of the whole link, in order of time. `utcMsAt` converts its seconds to UTC. */
   observation(observation: Observation, utcMsAt: (seconds: number) => number): void {
     if (observation.kind === 'request-latency') return;
-    if (this.#trace !== undefined && this.#isFull(this.#trace)) this.onLeap();
+    if (this.#isFull(this.#trace)) this.onLeap();
     const ping = this.#newestPing;
     const isFresh = ping !== undefined && Math.abs(utcMsAt(observation.endSeconds) - ping.atMs) < 3000;
     const rows = this.#rows.add(observation, isFresh ? ping : undefined);
@@ -124,8 +121,7 @@ export class Recorder {
 
   /** Ends the trace. Call it after a leap of UTC: all times of a trace must be of the same clock. */
   onLeap(): void {
-    this.#end(this.#trace);
-    this.#trace = undefined;
+    this.#trace = this.#end(this.#trace);
     this.#rows = new TraceRows();
   }
 
@@ -151,8 +147,9 @@ export class Recorder {
     return this.#options.maxBytes / FILES_WITHIN_LIMIT;
   }
 
-  #isFull({ writtenBytes, beganMs }: RecordingFile): boolean {
-    return writtenBytes >= this.#fileBytes || this.#options.clock.monotonicMs() - beganMs >= FILE_MS;
+  #isFull(file: RecordingFile | undefined): boolean {
+    if (file === undefined) return false;
+    return file.writtenBytes >= this.#fileBytes || this.#options.clock.monotonicMs() - file.beganMs >= FILE_MS;
   }
 
   #begin(stem: string, extension: string): RecordingFile {
@@ -186,7 +183,8 @@ export class Recorder {
     this.#waitingSize += lines.join('').length;
   }
 
-  #end(file: RecordingFile | undefined): void {
+  /** Ends a file: it gets no more lines. Returns undefined. */
+  #end(file: RecordingFile | undefined): undefined {
     if (file !== undefined) file.isEnded = true;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Loads orbital elements from a file or a URL, and renews them every few hours. A copy on the disk serves starts without
- * internet. If elements are too old to locate satellites, they are not fresh.
+ * Loads orbital elements from a file or a URL, and renews them every few hours. A copy of the URL's elements on the disk
+ * is for starts without internet. If elements are too old to locate satellites, they are not fresh.
  *
  * Everybody in the network can read its problems, and URLs may contain secrets. Messages therefore consist of texts of
  * this file, error codes, and URLs without their query, never of messages of a library or a server.

@@ -8,13 +8,6 @@ import type { LocationReading } from '../dish/read-answers.ts';
 import type { ElementSource } from './element-source.ts';
 import type { Elements } from './elements.ts';
 
-export interface SkyOptions {
-  source: ElementSource;
-  /** Returns the location as the state shows it, because directions to satellites reveal the place. */
-  place(): LocationReading | undefined;
-  clock: Clock;
-}
-
 /** Terminals of Starlink use satellites above this elevation. */
 const LEAST_SHOWN_DEGREES = 25;
 const HOUR_MS = 3_600_000;
@@ -25,7 +18,10 @@ export class Sky {
   #shown: SatelliteInView[] = [];
   #shownMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: SkyOptions) {}
+  /** `place` returns the location as the state shows it, because directions to satellites reveal the place. */
+  constructor(
+    private readonly options: { source: ElementSource; place(): LocationReading | undefined; clock: Clock },
+  ) {}
 
   reply(): SkyReply {
     const { source, place } = this.options;

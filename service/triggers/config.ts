@@ -2,10 +2,10 @@
 
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { located } from '../api/refusals.ts';
 
-/** Metrics of a second of the dish, and `handover`: whether a handover was due. `obstructed` and `handover` are 0 or 1. */
+/** Metrics of a second of the dish, and whether a handover was due. `obstructed` and `handover` are 0 or 1. */
 const METRICS = ['latencyMs', 'dropRate', 'downlinkUsageBps', 'uplinkUsageBps', 'obstructed', 'handover'] as const;
 export type Metric = (typeof METRICS)[number];
 
@@ -66,14 +66,12 @@ export function parseConfig(text: string, file: string): ServiceConfig {
     // The parser's message quotes the text, which may contain a secret.
     throw new InputError(file, 'JSON', 'text that cannot be parsed');
   }
-  const config = checked(Value.Default(configSchema, json), file);
-  const { triggers, webhook, builtIn } = config;
-  triggers.forEach(({ name }, i) => {
-    if (triggers.findIndex((other) => other.name === name) === i) return;
-    throw new InputError(`${file}: triggers[${i}].name`, 'a unique name', name);
+  const { triggers, webhook, builtIn } = checked(Value.Default(configSchema, json), file);
+  const names = triggers.map(({ name }) => name);
+  names.forEach((name, i) => {
+    check(names.indexOf(name) === i, `${file}: triggers[${i}].name`, 'a unique name', name);
   });
-  const isReplaced = ({ name }: Trigger) => triggers.some((trigger) => trigger.name === name);
-  const kept = builtIn ? BUILT_IN_TRIGGERS.filter((trigger) => !isReplaced(trigger)) : [];
+  const kept = builtIn ? BUILT_IN_TRIGGERS.filter(({ name }) => !names.includes(name)) : [];
   const url = webhook === undefined ? {} : { webhook: webhookOf(webhook, `${file}: webhook`) };
   return { triggers: [...kept, ...triggers], ...url };
 }

@@ -57,6 +57,15 @@ describe('triggers', () => {
   });
 });
 
+/** Starts a service with a trigger, and collects its firings. */
+async function firing(trigger: Partial<Trigger>) {
+  const clock = new ManualClock();
+  const { service } = await startForTest({ clock, config: { triggers: [{ ...BASE, ...trigger }] } });
+  const fired: { id: string; atMs: number }[] = [];
+  service.listen({ event: (type, data) => type === 'trigger' && fired.push(data as (typeof fired)[number]) });
+  return { clock, service, fired };
+}
+
 describe('evaluation of seconds', () => {
   test('counts missing seconds as unknown', () => {
     const engine = new Triggers([{ ...BASE, windowSeconds: 3 }]);
@@ -66,11 +75,7 @@ describe('evaluation of seconds', () => {
   });
 
   test('evaluates each second of the dish once, with a unique id per firing', async () => {
-    const clock = new ManualClock();
-    const config = { triggers: [{ ...BASE, threshold: 200 }] };
-    const { service } = await startForTest({ clock, config });
-    const fired: { id: string; atMs: number }[] = [];
-    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data as (typeof fired)[number]) });
+    const { clock, service, fired } = await firing({ threshold: 200 });
     const start = clock.utcMs();
     const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
     // Seconds before the start of the service do not fire.
@@ -89,11 +94,7 @@ describe('evaluation of seconds', () => {
   });
 
   test('evaluates each handover when it is due', async () => {
-    const clock = new ManualClock();
-    const config = { triggers: [{ ...BASE, metric: 'handover' as const, threshold: 0, holdOffSeconds: 5 }] };
-    const { service } = await startForTest({ clock, config });
-    const fired: unknown[] = [];
-    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data) });
+    const { clock, service, fired } = await firing({ metric: 'handover', threshold: 0, holdOffSeconds: 5 });
     for (const seconds of [3.2, 4.1, 0.1, 5]) {
       clock.advance(seconds);
       service.publish('handover', {});
@@ -167,16 +168,11 @@ describe('the webhook', () => {
   test('reports a failing webhook after retries, without its path', async () => {
     const problems = new Problems(new ManualClock());
     let tries = 0;
-    const webhook = new Webhook({
-      url: 'https://hooks.example/secret',
-      problems,
-      retryMs: 0,
-      fetch: (async (url: string) => {
-        tries++;
-        if (tries === 2) throw new TypeError(`cannot fetch ${url}`);
-        return new Response('', { status: 500 });
-      }) as unknown as typeof fetch,
-    });
+    const failing = async (url: unknown) => {
+      if (++tries === 2) throw new TypeError(`cannot fetch ${url}`);
+      return new Response('', { status: 500 });
+    };
+    const webhook = new Webhook({ url: 'https://hooks.example/secret', problems, retryMs: 0, fetch: failing });
     for (let i = 0; i < 60; i++) webhook.send({ n: i });
     expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 10 }]);
     await webhook.idle;
