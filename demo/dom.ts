@@ -34,11 +34,6 @@ export function styleOfPlace(place: number): string {
   return `--player: var(--player-${place}); --dash: ${['solid', 'dashed', 'dotted', 'double'][place]}`;
 }
 
-/** Makes a square in the colour of the player around it. */
-export function swatch(): HTMLSpanElement {
-  return element('span', { class: 'swatch', 'aria-hidden': 'true' });
-}
-
 export function button(
   run: () => void,
   attributes: Record<string, string | boolean>,

@@ -17,15 +17,12 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
   const script = syntheticDish({ seed: 6 });
   const random = seededRandom(8);
   const refused: string[] = [];
-  const pass = (tenths: number) => {
-    for (let tenth = 0; tenth < tenths; tenth++) {
+  for (let second = 1; second <= seconds; second++) {
+    clock.leap(leaps.get(second) ?? 0);
+    for (let tenth = 0; tenth < 10; tenth++) {
       clock.advance(0.1);
       service.tick();
     }
-  };
-  for (let second = 1; second <= seconds; second++) {
-    clock.leap(leaps.get(second) ?? 0);
-    pass(10);
     if (dish) service.observeTelemetry(script.at(Math.floor(clock.utcMs() / 1000) * 1000));
     if (!player) continue;
     // One rate per epoch; the leaps of these tests are multiples of 15 s and keep the phase.
@@ -38,7 +35,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
     const reply = service.observe({ player: 'p', observations });
     refused.push(...reply!.verdicts.filter((verdict) => verdict !== 'accepted'));
   }
-  return { clock, service, events, refused, pass };
+  return { clock, service, events, refused };
 }
 
 test('forecasts the handovers of a link with a dish and publishes them when due', () => {
@@ -80,13 +77,13 @@ test('keeps usage and expected capacity of the last minute, also over a leap of 
 });
 
 test('counts outages and obstruction per minute of the last hour', () => {
-  const clock = new ManualClock();
-  const service = new PredictionService({ clock, version: '0' });
+  const { clock, service } = served(0);
   for (let second = 0; second < 4000; second++) {
     clock.advance(1);
     const atMs = clock.utcMs();
-    if (second % 100 < 90)
-      service.observeTelemetry({ atMs, dropRate: second % 100 < 2 ? 1 : 0, obstructed: second % 100 === 1 });
+    const ofHundred = second % 100;
+    if (ofHundred >= 90) continue;
+    service.observeTelemetry({ atMs, dropRate: ofHundred < 2 ? 1 : 0, obstructed: ofHundred === 1 });
   }
   const { lastHour } = service.history();
   const sum = (what: keyof (typeof lastHour)[number]) => lastHour.reduce((total, minute) => total + minute[what], 0);
@@ -135,8 +132,7 @@ test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (
 });
 
 test('how long something lasts stays true when UTC leaps', () => {
-  const clock = new ManualClock();
-  const service = new PredictionService({ clock, version: '0' });
+  const { clock, service } = served(0);
   service.problems.report('dish', 'unreachable', 'nothing answers');
   clock.advance(60);
   clock.leap(7200);
@@ -148,8 +144,7 @@ test('how long something lasts stays true when UTC leaps', () => {
 });
 
 test("learns from the usage in the dish's history, unless it is too old", () => {
-  const clock = new ManualClock();
-  const service = new PredictionService({ clock, version: '0' });
+  const { clock, service } = served(0);
   for (const ago of [1000, 301, 299, ...Array.from({ length: 30 }, (_, i) => 29 - i)]) {
     service.observeTelemetry({ atMs: clock.utcMs() - ago * 1000, downlinkUsageBps: 40e6, fromHistory: true });
   }

@@ -133,10 +133,8 @@ export class PredictionService {
     if (reply.forecast !== null && issuedMs !== this.#publishedMs) {
       const { levels, quantilesBps } = reply.forecast;
       const bps = quantilesBps[0]![levels.findIndex((level) => level >= 0.5)]!;
-      this.#expected = lastMinute(
-        [...this.#expected, { atSeconds: this.session.secondsAt(issuedMs), bps }],
-        nowSeconds,
-      );
+      const atSeconds = this.session.secondsAt(issuedMs);
+      this.#expected = lastMinute([...this.#expected, { atSeconds, bps }], nowSeconds);
       this.publish('forecast', reply);
     }
     this.#publishedMs = issuedMs;

@@ -28,9 +28,8 @@ const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
 
 export function firstChoice(catalogue: DemoCatalogue): DemoChoice {
-  const otherwise = defaultChoice(catalogue);
   const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
-  return scene === undefined ? otherwise : choiceOf(scene);
+  return scene === undefined ? defaultChoice(catalogue) : choiceOf(scene);
 }
 
 export function defaultChoice({ traces }: DemoCatalogue): DemoChoice {
@@ -92,14 +91,13 @@ export function latestStart({ traces }: DemoCatalogue, trace: string): number {
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
 }
 
-export function choiceOf(scene: Scene): DemoChoice {
-  const { players, trace, scenario, startSeconds } = scene;
-  return { players, trace, scenario, startSeconds };
+export function choiceOf({ trace, scenario, startSeconds }: Scene): DemoChoice {
+  return { players: DEFAULT_PLAYERS, trace, scenario, startSeconds };
 }
 
 export function sceneOf(choice: Omit<DemoChoice, 'players'>): Scene | undefined {
-  return SCENES.find(
-    ({ trace, scenario, startSeconds }) =>
-      trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds,
-  );
+  const { trace, scenario, startSeconds } = choice;
+  return SCENES.find((scene) => {
+    return scene.trace === trace && scene.scenario === scenario && scene.startSeconds === startSeconds;
+  });
 }

@@ -20,23 +20,17 @@ export interface Competitor {
 }
 
 /** The listed algorithms, in this order. The address can name all algorithms that the benchmark runs in browsers. */
-const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
-  'mpc-l': {
-    title: 'leo-abr',
-    about: 'MPC-L, the plugin’s default: forecasts the link, and plans for what viewers see.',
-  },
-  'mpc-d': {
-    title: 'MPC-D',
-    about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.',
-  },
-  'mpc-o': { title: 'MPC-O', about: 'An oracle: plans on the true future of the link, which only a replay knows.' },
-  throughput: { title: 'Throughput', about: 'The highest bitrate below the recent throughput.' },
-  bola: { title: 'BOLA', about: 'Decides by the buffer level alone.' },
-  dynamic: { title: 'dash.js alone', about: 'dash.js’s default, Dynamic: switches between throughput and BOLA.' },
-  l2a: { title: 'dash.js L2A', about: "dash.js's Learn2Adapt: an online learner for low latency." },
-  lolp: { title: 'dash.js LoL+', about: "dash.js's LoL+ for low latency, with a catch-up of its own." },
-  hls: { title: 'hls.js alone', about: "hls.js's default: the bitrate below its estimate of throughput." },
-  shaka: { title: 'Shaka alone', about: "Shaka's default: the bitrate below its estimate of throughput." },
+const KNOWN: Readonly<Record<string, readonly [title: string, about: string]>> = {
+  'mpc-l': ['leo-abr', 'MPC-L, the plugin’s default: forecasts the link, and plans for what viewers see.'],
+  'mpc-d': ['MPC-D', 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.'],
+  'mpc-o': ['MPC-O', 'An oracle: plans on the true future of the link, which only a replay knows.'],
+  throughput: ['Throughput', 'The highest bitrate below the recent throughput.'],
+  bola: ['BOLA', 'Decides by the buffer level alone.'],
+  dynamic: ['dash.js alone', 'dash.js’s default, Dynamic: switches between throughput and BOLA.'],
+  l2a: ['dash.js L2A', 'dash.js’s Learn2Adapt: an online learner for low latency.'],
+  lolp: ['dash.js LoL+', 'dash.js’s LoL+ for low latency, with a catch-up of its own.'],
+  hls: ['hls.js alone', 'hls.js’s default: the bitrate below its estimate of throughput.'],
+  shaka: ['Shaka alone', 'Shaka’s default: the bitrate below its estimate of throughput.'],
 };
 
 export const PLAYER_TITLES: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka' };
@@ -98,6 +92,6 @@ export function competitor(name: string): Competitor {
     };
   }
   const [controller, forecaster] = algorithm.split('@');
-  const { title, about } = KNOWN[controller!] ?? { title: controller!, about: '' };
+  const [title, about] = KNOWN[controller!] ?? [controller!, ''];
   return { name, title: title + (forecaster === undefined ? '' : ` @ ${forecaster}`) + where, about };
 }

@@ -5,7 +5,7 @@ import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-p
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from '../choice/competitors.ts';
-import { button, element, options, select, setText, styleOfPlace, swatch } from '../dom.ts';
+import { button, element, options, select, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, seconds } from '../format.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { qualityOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
@@ -86,10 +86,11 @@ export class PlayerPanel {
     const details = element('details', { class: 'about' }, summary, label, this.#about);
     const rows = [this.#frozen, this.#quality, this.#onScreen, this.#delay];
     const figures = element('dl', { class: 'figures' }, ...rows.map(({ root }) => root));
+    const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
     this.root = element(
       'article',
       { class: 'player', style: styleOfPlace(panel.place) },
-      element('header', {}, swatch(), this.#algorithmChoice, remove),
+      element('header', {}, swatch, this.#algorithmChoice, remove),
       element('div', { class: 'player-body' }, picture, figures, this.#fault),
       details,
     );

@@ -5,7 +5,7 @@ import uPlot from 'uplot';
 import { percent } from '../format.ts';
 import { preparationFor } from '../run/handovers.ts';
 import type { DemoRun } from '../run/run.ts';
-import { qualityOf, type SessionRecord } from '../run/session-record.ts';
+import { qualityOf } from '../run/session-record.ts';
 import { forecastFan, type Timeline, type Track } from '../run/timeline-model.ts';
 import { DASHES, type Palette, withAlpha } from './palette.ts';
 import { expectedIn, preparationText } from './story.ts';
@@ -63,7 +63,7 @@ function stallLane({ players }: DemoRun, palette: Palette): LaneContent {
         if (nowSeconds === 0) return;
         paint([{ startSeconds: 0, endSeconds: startup }], palette.startup);
         paint([{ startSeconds: startup, endSeconds: nowSeconds }], withAlpha(palette.players[place]!, 0.3));
-        paint(stallsOf(record), palette.stall);
+        paint(record.stallsSoFar, palette.stall);
       });
     },
   };
@@ -82,7 +82,7 @@ function qualityLane({ players, scenario }: DemoRun, palette: Palette): LaneCont
       ...tracks.map(({ shownBitrateBps }) => shownBitrateBps.map((bps) => (bps && qualities.get(bps)) ?? null)),
     ],
     below: (u) => {
-      for (const { record } of players) paintBands(u, stallsOf(record), withAlpha(palette.stall, 0.16));
+      for (const { record } of players) paintBands(u, record.stallsSoFar, withAlpha(palette.stall, 0.16));
     },
   };
 }
@@ -136,10 +136,6 @@ function levelLane({ players, scenario: { live, bufferCapSeconds } }: DemoRun, p
       if (live) paintDashes(u, 'y', [live.targetLatencySeconds], { colour: palette.axis, dash: [6, 4] });
     },
   };
-}
-
-function stallsOf({ stalls, nowSeconds }: SessionRecord): Band[] {
-  return stalls.map(({ startSeconds, endSeconds = nowSeconds }) => ({ startSeconds, endSeconds }));
 }
 
 function lineOf(place: number, palette: Palette): uPlot.Series {

@@ -20,7 +20,14 @@ async function recorder(options: Partial<RecorderOptions> = {}) {
   const made = new Recorder({ directory: at(), maxBytes: 1e9, clock, problems, ...options });
   await made.open();
   const trigger = (n: number, bytes = 1) => made.record('trigger', { data: { n, text: 'x'.repeat(bytes) } });
-  return { made, problems, trigger };
+  /** Records triggers of 900 bytes one by one. */
+  const write = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) {
+      trigger(n, 900);
+      await made.flush();
+    }
+  };
+  return { made, problems, trigger, write };
 }
 
 /** Observes seconds `from` to `to` after `startMs` in pieces of 0.1 s; without `bits` per piece: nothing. */
@@ -219,13 +226,10 @@ describe('the size limit', () => {
   });
 
   test('deletes in order of creation, even if the clock was ahead', async () => {
-    for (const [from, leapSeconds] of [[0, 40 * 86_400] as const, [60, -40 * 86_400] as const]) {
-      clock.leap(leapSeconds);
-      const { made, trigger } = await recorder({ maxBytes: 100_000 });
-      for (let n = from; n < from + 60; n++) {
-        trigger(n, 900);
-        await made.flush();
-      }
+    for (const [i, leapDays] of [40, -40].entries()) {
+      clock.leap(leapDays * 86_400);
+      const { made, write } = await recorder({ maxBytes: 100_000 });
+      await write(60 * i, 60 * (i + 1));
       await made.close();
     }
     const kept = numbers();
@@ -245,11 +249,8 @@ describe('the size limit', () => {
   test('is reported as exceeded if files cannot be deleted, and recording continues', async () => {
     const disk = new SmallDisk(1e9);
     disk.unlink = () => Promise.reject(new Error('EPERM: not allowed'));
-    const { made, problems, trigger } = await recorder({ maxBytes: 50_000, files: disk });
-    for (let n = 0; n < 100; n++) {
-      trigger(n, 900);
-      await made.flush();
-    }
+    const { made, problems, write } = await recorder({ maxBytes: 50_000, files: disk });
+    await write(0, 100);
     const message = 'old recordings cannot be deleted: EPERM: not allowed';
     expect(problems.list()).toMatchObject([{ code: 'over-limit', message }]);
     await made.close();

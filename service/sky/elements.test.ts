@@ -18,10 +18,8 @@ test('elements are parsed with names and epochs', () => {
 });
 
 test('elements do not need names, and the newest of a satellite is used', () => {
-  const orbit = { number: 12345, inclinationDegrees: 53, node: 1, anomaly: 2, revolutionsPerDay: 15 };
-  const old = elementLines({ ...orbit, epochMs: Date.UTC(2026, 0, 1) });
-  const fresh = elementLines({ ...orbit, epochMs: Date.UTC(2026, 0, 2) });
-  const { elements } = parseElements([...fresh, ...old].join('\r\n'), 'x');
+  const [old, fresh] = [1, 2].map((day) => elementLines(12345, Date.UTC(2026, 0, day)));
+  const { elements } = parseElements([...fresh!, ...old!].join('\r\n'), 'x');
   expect(elements).toMatchObject([{ name: 'NORAD 12345', epochMs: Date.UTC(2026, 0, 2) }]);
 });
 
