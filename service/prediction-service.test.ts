@@ -25,7 +25,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
     }
     if (dish) service.observeTelemetry(script.at(Math.floor(clock.utcMs() / 1000) * 1000));
     if (!player) continue;
-    // One rate per epoch; the leaps of these tests are multiples of 15 s and keep the phase.
+    // Each epoch has a rate. The leaps of these tests are multiples of 15 s and keep the phase.
     const epoch = Math.floor((clock.utcMs() - 12_500) / 15_000);
     const rateBps = 25e6 * 3 ** seededRandom(epoch)();
     const observations = Array.from({ length: 10 }, (_, i): WireObservation => {
@@ -119,7 +119,7 @@ test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (
   const leaps = events.filter(({ type }) => type === 'clock');
   expect(leaps).toMatchObject([{ data: { leapSeconds: expect.closeTo(seconds, 0) } }]);
   expect(service.problems.list()).toMatchObject([{ part: 'clock', code: 'leapt', count: 1 }]);
-  // Observations of the leap's second have times of either clock.
+  // Observations of the second with the leap have times of either clock.
   expect(refused.length).toBeLessThanOrEqual(10);
   const { forecast } = service.forecast();
   expect(Math.abs(forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);

@@ -1,4 +1,4 @@
-/** One second of the dish. */
+/** A second of the dish. */
 export interface TelemetrySecond {
   /** UTC in ms of the end of the second. */
   atMs: number;

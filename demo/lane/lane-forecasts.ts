@@ -126,10 +126,8 @@ export class LaneForecasts {
     const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
     const [next] = forecastFan(forecast);
     const range = next && `${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s next.`;
-    setText(
-      this.#used,
-      range ? `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: ${range}` : 'No forecast in use.',
-    );
+    const text = range && `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: ${range}`;
+    setText(this.#used, text ?? 'No forecast in use.');
   }
 }
 

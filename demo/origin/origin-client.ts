@@ -87,10 +87,7 @@ export class OriginClient {
   }
 
   async isAlive(): Promise<boolean> {
-    return this.traces().then(
-      () => true,
-      () => false,
-    );
+    return (await this.traces().catch(() => undefined)) !== undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, GRID_SECONDS, Timeline } from './timeline-model.ts';
 
-/** 4 Mbit/s for 10 s, then 1 Mbit/s for 20 s, repeated; replayed from second 8. */
+/** A link with 4 Mbit/s for 10 s and 1 Mbit/s for 20 s, repeated. The replay begins at second 8. */
 const link: PublishedLink = {
   stepEndsSeconds: [10, 30],
   ratesBps: [4e6, 1e6],

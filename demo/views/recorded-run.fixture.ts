@@ -1,6 +1,6 @@
 /**
- * Replaces main.ts in the comparison of screenshots (e2e/demo/screenshots.spec.ts): the views of one fixed run. Nothing
- * plays. The three invented sessions show all marks of the timeline: stalls, forecasts, handovers.
+ * Replaces main.ts in the comparison of screenshots (e2e/demo/screenshots.spec.ts) by the views of a fixed run, which
+ * plays nothing. Its three invented sessions show all marks of the timeline: stalls, forecasts, handovers.
  */
 
 import '../locale-guard.ts';

@@ -18,7 +18,7 @@ export class EventStream {
   readonly #subscribers = new Map<Socket, Subscriber>();
   /** Number of the next event, which is its id. */
   #next = 0;
-  /** Readers disconnected so far because they were too slow. */
+  /** Number of readers that were disconnected because they were too slow. */
   slowReaders = 0;
 
   get size(): number {

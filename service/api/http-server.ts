@@ -34,7 +34,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   rate: { perSecond: 50, burst: 200 },
   connections: 1024,
   subscribers: 600,
-  // Longer than the pause between two reports of a player.
+  // Connections stay open for longer than the pause between two reports of a player.
   keepAliveMs: 30_000,
   requestTimeoutMs: 10_000,
 };

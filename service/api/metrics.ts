@@ -20,7 +20,7 @@ export class Metrics {
     'Observations of players, accepted or why rejected.',
     'verdict',
   );
-  readonly #refusals = this.#counter('refusals', 'Requests refused, by the code of the error.', 'code');
+  readonly refusals = this.#counter('refusals', 'Requests refused, by the code of the error.', 'code');
 
   constructor(service: PredictionService) {
     const events = this.#counter('events', 'Events published.', 'type');
@@ -51,10 +51,6 @@ export class Metrics {
   observeReport({ accepted, rejected }: { accepted: number; rejected: readonly Rejection[] }): void {
     this.#observations.inc({ verdict: 'accepted' }, accepted);
     for (const { reason, count } of rejected) this.#observations.inc({ verdict: reason }, count);
-  }
-
-  observeRefusal(code: string): void {
-    this.#refusals.inc({ code });
   }
 
   #counter(name: string, help: string, ...labelNames: string[]): Counter {

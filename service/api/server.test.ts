@@ -16,7 +16,7 @@ const report = (observations: unknown, player: unknown = 'p1') => ({
 
 const observe = (url: string, ...sent: Parameters<typeof report>) => fetch(`${url}/v1/observations`, report(...sent));
 
-/** Observations of 40 Mbit/s during the last `seconds`, 0.1 s each. */
+/** Makes observations of 40 Mbit/s during the last `seconds`, each 0.1 s long. */
 function downloaded(utcMs: number, seconds: number) {
   return Array.from({ length: seconds * 10 }, (_, i) => ({
     kind: 'throughput',
@@ -122,7 +122,7 @@ describe('the API', () => {
       expect(headers.get('content-type')).toMatch(/^text\/(css|javascript); charset=utf-8$/);
     }
     expect((await fetch(`${url}/page/tsconfig.json`)).status).toBe(401);
-    // A page that was opened at the address in the network: its scripts have an origin, its other requests none.
+    // If the page was opened at the address in the network, only the requests for its scripts have an origin.
     const headers = { origin: 'http://192.168.1.5:8790' };
     const script = await fetch(`${url}/page/page.js`, { headers });
     expect([script.status, script.headers.get('access-control-allow-origin')]).toEqual([200, null]);
@@ -190,7 +190,7 @@ describe('the API', () => {
     async (path) => {
       const { url } = await start();
       const origin = 'http://localhost';
-      // `*` is the root.
+      // The target `*` is the root.
       const isKnown = path === '*' || path === '/v1/state';
       for (const [method, status] of Object.entries({ GET: isKnown ? 200 : 404, PUT: 404, TRACE: 404, OPTIONS: 204 })) {
         const answer = await raw(url, path, { origin }, method);
@@ -235,7 +235,7 @@ describe('security', () => {
   const PLAYER = 'https://player.example';
   const PREFLIGHT = { 'access-control-request-method': 'GET' };
   test.each<[Record<string, string>, string, number]>([
-    // A foreign host name: DNS rebinding.
+    // DNS rebinding uses a foreign host name.
     [{ host: 'evil.example' }, 'GET', 403],
     [{ host: 'dish.lan:80' }, 'GET', 200],
     [EVIL, 'GET', 403],
@@ -282,7 +282,7 @@ describe('security', () => {
     const readable = { 'access-control-allow-origin': origin, 'access-control-expose-headers': 'retry-after' };
     const options = { clock: new ManualClock(), allowedOrigins: [origin] };
     const rated = await start({ ...options, limits: { rate: { perSecond: 1, burst: 1 } } });
-    // Forbidden origins do not use up the rate.
+    // Forbidden origins must not use up the rate.
     for (let i = 0; i < 3; i++) await raw(rated.url, '/v1/state', EVIL);
     expect((await raw(rated.url, '/v1/state', { origin })).status).toBe(200);
     const often = await raw(rated.url, '/v1/state', { origin });
@@ -332,7 +332,7 @@ test('events have ids, can be filtered by type, and invalid parameters are rejec
 test('the checked-in OpenAPI document is up to date', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8'));
   const checkedIn: unknown = JSON.parse(readFileSync(new URL('openapi.json', import.meta.url), 'utf8'));
-  // Update it with `npx leo-abr serve --print-openapi > service/api/openapi.json`.
+  // To update the document, run `npx leo-abr serve --print-openapi > service/api/openapi.json`.
   expect(checkedIn).toEqual(JSON.parse(JSON.stringify(await openApiDocument(version))));
 });
 

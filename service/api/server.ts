@@ -28,7 +28,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   const metrics = new Metrics(service);
   const logRefusal = refusalLog(options.log ?? NO_LOG, clock);
   const onRefusal = (refusal: Refusal) => {
-    metrics.observeRefusal(refusal.code);
+    metrics.refusals.inc({ code: refusal.code });
     logRefusal(refusal);
   };
   const app = await newHttpServer(options, { clock, onRefusal, routes: '/openapi.json' });

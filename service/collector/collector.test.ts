@@ -60,7 +60,7 @@ test('1,000 hostile bodies are refused with a reason, and none is in the figures
   const statuses = new Map<number, number>();
   let good = 0;
   const send = async (line: string) => {
-    // Some come after a valid report, which they take with them.
+    // Some bodies begin with a valid report, which is refused, too.
     const isBeside = random() < 0.1 && line.trim() !== '';
     const answer = await post(url, isBeside ? `${lineOf(0)}\n${line}` : line);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);

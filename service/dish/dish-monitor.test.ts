@@ -70,7 +70,7 @@ test('reads the location, and fills gaps from the history, once and in order', a
 test('reports each second once, even if polls and answers are late', async () => {
   const { clock, dish, seconds, pollAfter } = await online({ script: NUMBERED });
   const random = seededRandom(4);
-  // The timer is late as well, and the host freezes once.
+  // The timer is late, too, and the host freezes once.
   const lateSeconds = () => (random() < 0.4 ? 0.75 * random() : 0);
   const change = (response: RawResponse) => {
     clock.advance(lateSeconds());

@@ -8,7 +8,7 @@ test('an absent number is zero, because protocol buffers omit zeros; other absen
   expect(reading.second).toEqual({ atMs: 5, dropRate: 0, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed: false });
   expect(reading.uptimeSeconds).toBeUndefined();
   expect(readStatus({ device_state: {} }, 5)!.uptimeSeconds).toBe(0);
-  // The equator and Greenwich.
+  // Absent coordinates are the equator and Greenwich.
   expect(readLocation({ lla: { lon: 9.4 } })).toEqual({ latitudeDegrees: 0, longitudeDegrees: 9.4 });
   expect(readLocation({ lla: { lat: 51.5 } })).toEqual({ latitudeDegrees: 51.5, longitudeDegrees: 0 });
   for (const nothing of [{}, { lla: {} }, { lla: { lat: 91 } }]) expect(readLocation(nothing)).toBeUndefined();

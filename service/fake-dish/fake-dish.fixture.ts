@@ -103,7 +103,7 @@ class ScriptedDish {
     this.#bootMs = this.#nowMs();
   }
 
-  /** UTC by the dish's clock. */
+  /** Returns UTC by the dish's clock. */
   thisSecondMs(): number {
     return Math.floor(this.#nowMs() / 1000) * 1000;
   }

@@ -26,7 +26,7 @@ test('adds up their reports, in order of time', () => {
   const busy = emitted.flatMap((one) => (one.kind === 'throughput' ? [one.startSeconds, one.bits] : []));
   expect(busy.slice(0, 2)).toEqual([10, expect.closeTo(1e6, -1)]);
   expect(busy.slice(9)).toEqual([expect.closeTo(4e6, -1)]);
-  // Their clocks are ahead.
+  // The clocks of both players are ahead.
   for (const name of ['a', 'b']) report(name, [throughput(10.6, 10.9, 3e6)], 10.6);
   link.advance(10.6);
   expect(bits()).toBeCloseTo(14e6, -1);
@@ -74,7 +74,7 @@ test.each<[string, Other]>([
   ['another that reports pauses', (report, now) => now % 2 === 0 && report('b', [idle(now - 2, now)], now)],
   ['another that reports pauses less often', (report, now) => now % 5 === 0 && report('b', [idle(now - 1, now)], now)],
 ])('emits a report at once: %s', (_, other) => {
-  // The report interval less one bin; a full hold-back would be 1.5 s.
+  // The age is the report interval less a bin. With a full hold-back, it would be 1.5 s.
   expect(oldestNews(other)).toBeCloseTo(0.4, 1);
 });
 
@@ -89,7 +89,7 @@ test('does not wait for a player that says that its download has ended', () => {
   expect(bits()).toBeCloseTo(6e6, -1);
 });
 
-/** `a` downloads 10 Mbit/s; `b` does from 11.9 and first reports its throughput at 12.4. */
+/** Player `a` downloads 10 Mbit/s. Player `b` does so from second 11.9 and first reports throughput at 12.4. */
 function beginning(isAnnounced: boolean) {
   const { link, report, emitted } = newLink();
   for (let tenth = 100; tenth <= 160; tenth++) {

@@ -30,7 +30,7 @@ async function recorder(options: Partial<RecorderOptions> = {}) {
   return { made, problems, trigger, write };
 }
 
-/** Observes seconds `from` to `to` after `startMs` in pieces of 0.1 s; without `bits` per piece: nothing. */
+/** Observes seconds `from` to `to` after `startMs` in pieces of 0.1 s. Without `bits` per piece, players are idle. */
 function observe(made: Recorder, startMs: number, { from, to, bits }: { from: number; to: number; bits?: number }) {
   for (let tenth = from * 10; tenth < to * 10; tenth++) {
     const when = { startSeconds: tenth / 10, endSeconds: (tenth + 1) / 10 };
@@ -50,7 +50,7 @@ function lines(): Record<string, unknown>[] {
 
 /** The numbers of the recorded triggers. */
 const numbers = () => lines().map(({ data }) => (data as { n: number }).n);
-/** `count` numbers, the last one `end - 1`. */
+/** Returns `count` successive numbers. The last number is `end - 1`. */
 const newest = (count: number, end: number) => Array.from({ length: count }, (_, i) => end - count + i);
 
 describe('a recording', () => {
@@ -72,7 +72,7 @@ describe('a recording', () => {
   test('contains traces that other commands can read, in UTC and with pings', async () => {
     const { made } = await recorder({ place: () => '48.1, 11.6' });
     const zeroMs = clock.utcMs();
-    // 40 s of downloading, a pause of 10 s, and 10 s of downloading.
+    // The player downloads for 40 s, pauses for 10 s, and downloads for 10 s.
     for (let from = 30; from < 90; from++) {
       const isBusy = from < 70 || from >= 80;
       made.telemetry({ atMs: zeroMs + from * 1000, latencyMs: 25, dropRate: 0.01 });
@@ -211,7 +211,7 @@ describe('the size limit', () => {
     const { made, problems, trigger } = await recorder({ maxBytes });
     for (let n = 0; n < 2000; n++) {
       trigger(n, 900);
-      // Most lines come one by one, some at once.
+      // Most lines come one by one, but some come at once.
       if (n % 10 !== 0 || n % 500 > 400) continue;
       clock.advance(1);
       await made.flush();

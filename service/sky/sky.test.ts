@@ -34,7 +34,7 @@ const countOf = ({ set }: ElementSource) => set?.elements.length;
 const ALL = 36 * 22;
 
 test("satellites in view match Vallado's reference case", () => {
-  // Vallado's test case of SGP4 for satellite 00005 at its epoch: 7022.465, -1400.083, 0.040 km in TEME.
+  // Vallado's test case of SGP4 has satellite 00005 at 7022.465, -1400.083, 0.040 km in TEME at its epoch.
   const text = [
     '1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753',
     '2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667',
@@ -45,7 +45,7 @@ test("satellites in view match Vallado's reference case", () => {
     return satellitesInView(elements, { utcMs: elements[0]!.epochMs, from, leastDegrees: -90 })[0]!;
   };
   expect(seenFrom(0).name).toBe('NORAD 00005');
-  // Seen from the point of the equator below it, it is near the zenith.
+  // Seen from a point on the equator, the satellite is near the zenith.
   const longitudes = Array.from({ length: 360 }, (_, i) => i - 180);
   expect(Math.max(...longitudes.map((longitude) => seenFrom(longitude).elevationDegrees))).toBeGreaterThan(89);
 });

@@ -11,7 +11,7 @@ import { Webhook } from './webhook.ts';
 const above50 = { metric: 'latencyMs', comparison: '>', threshold: 50 } as const;
 const BASE: Trigger = { name: 'test', ...above50, windowSeconds: 1, holdOffSeconds: 0 };
 
-/** Firings for these values of the metric, one per second from second 1. */
+/** Returns the firings for values of the metric, which come once a second from second 1. */
 function firings(trigger: Partial<Trigger>, values: readonly (number | undefined)[]) {
   const whole = { ...BASE, ...trigger };
   const engine = new Triggers([whole]);
