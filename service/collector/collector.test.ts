@@ -1,5 +1,5 @@
 import * as nodeFiles from 'node:fs/promises';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { hostileLines, testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
@@ -170,31 +170,29 @@ test('a folder that cannot be one is refused', async () => {
   await expect(start({ directory: at('file') })).rejects.toThrow('a folder that can be written to');
 });
 
-describe('with keepDays', () => {
-  const fileOf = (date: string) => `reports-${date}_a.ndjson`;
-  const dates = ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-03'];
+const fileOf = (date: string) => `reports-${date}_a.ndjson`;
+const dates = ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-03'];
 
-  afterEach(() => {
-    jest.useRealTimers();
-  });
+afterEach(() => {
+  jest.useRealTimers();
+});
 
-  test('older reports are deleted at the start, and once a day; other files stay', async () => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'setTimeout', 'performance'] });
-    for (const name of [...dates.map(fileOf), 'reports-notes.ndjson', 'other-2025-01-01.ndjson']) {
-      await nodeFiles.writeFile(at(name), lineOf(1));
-    }
-    let day = 400;
-    const clock = clockOf(() => Date.UTC(2026, 0, day));
-    // By default, all reports stay.
-    await start({ clock });
-    expect(await names()).toHaveLength(dates.length + 2);
-    day = 31;
-    await start({ keepDays: 30, clock });
-    const kept = ['other-2025-01-01.ndjson', ...dates.slice(1).map(fileOf), 'reports-notes.ndjson'];
-    expect(await names()).toEqual(kept);
-    day = 33;
-    jest.advanceTimersByTime(86_400_000);
-    while ((await names()).length > 3) await new Promise((resolve) => setImmediate(resolve));
-    expect(await names()).toEqual([kept[0], fileOf(dates[3]!), kept.at(-1)]);
-  });
+test('with keepDays, older reports are deleted at the start, and once a day; other files stay', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'setTimeout', 'performance'] });
+  for (const name of [...dates.map(fileOf), 'reports-notes.ndjson', 'other-2025-01-01.ndjson']) {
+    await nodeFiles.writeFile(at(name), lineOf(1));
+  }
+  let day = 400;
+  const clock = clockOf(() => Date.UTC(2026, 0, day));
+  // By default, all reports stay.
+  await start({ clock });
+  expect(await names()).toHaveLength(dates.length + 2);
+  day = 31;
+  await start({ keepDays: 30, clock });
+  const kept = ['other-2025-01-01.ndjson', ...dates.slice(1).map(fileOf), 'reports-notes.ndjson'];
+  expect(await names()).toEqual(kept);
+  day = 33;
+  jest.advanceTimersByTime(86_400_000);
+  while ((await names()).length > 3) await new Promise((resolve) => setImmediate(resolve));
+  expect(await names()).toEqual([kept[0], fileOf(dates[3]!), kept.at(-1)]);
 });

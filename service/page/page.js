@@ -128,12 +128,11 @@ function drawChart(given) {
   const svg = axes({ width, height, rates, times });
   /** @param {number} x @param {string} style */
   const upright = (x, style) => shape('line', { class: style, x1: x, x2: x, y1: 0, y2: rates[0]?.y ?? height });
+  /** @param {string} style @param {string} d */
+  const line = (style, d) => shape('path', { class: style, d });
   svg.append(...handovers.map((x) => upright(x, 'handover')), upright(now, 'now'));
-  svg.append(
-    ...fan.map(({ path }) => shape('path', { class: 'fan', d: path })),
-    shape('path', { class: 'usage', d: usage }),
-  );
-  svg.append(shape('path', { class: 'expected', d: expected }), shape('path', { class: 'expected', d: median }));
+  svg.append(...fan.map(({ path }) => line('fan', path)), line('usage', usage));
+  svg.append(line('expected', expected), line('expected', median));
   byId('chart').replaceChildren(svg);
   if (fan.length > 0) setText('fan-key', `forecast, ${fan.map(({ label }) => label).join(' and ')}`);
 }
