@@ -16,7 +16,6 @@ import { type DemoRun, nowSecondsOf, type RunPlayer, sessionSecondsOf } from './
 import { Timeline } from './run/timeline-model.ts';
 import { RunViews } from './views/run-views.ts';
 
-/** Periods of sampling and of drawing. */
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
 /** A player is ahead if its QoE, 0 to 100, is higher by at least this. */

@@ -18,7 +18,6 @@ export interface DemoChoice {
   startSeconds: number;
 }
 
-/** The traces that the origin offers. */
 export interface DemoCatalogue {
   traces: readonly { name: string; durationSeconds: number }[];
 }

@@ -10,15 +10,6 @@ import {
 } from '../../replay/own-algorithm.ts';
 import { onnxFile } from '../lane/onnx-files.ts';
 
-export interface Competitor {
-  /** The name on the command line and in the page's address. It has the player, unless that is dash.js. */
-  name: string;
-  /** The title on the page. It has the player, unless that is dash.js. */
-  title: string;
-  /** A sentence about the algorithm. */
-  about: string;
-}
-
 /** The listed algorithms, in this order. The address can name all algorithms that the benchmark runs in browsers. */
 const KNOWN: Readonly<Record<string, readonly [title: string, about: string]>> = {
   'mpc-l': ['leo-abr', 'MPC-L, the plugin’s default: forecasts the link, and plans for what viewers see.'],
@@ -51,7 +42,7 @@ export function ownAlgorithm(controller: string): CreateController | undefined {
   return OWN.get(controller);
 }
 
-export function competitors(player: PlayerName): readonly Competitor[] {
+export function competitors(player: PlayerName) {
   const inPlayer = [...Object.keys(KNOWN), ...OWN.keys()].map((name) => nameInPlayer(name, player));
   return inPlayer.filter(isCompetitor).map(competitor);
 }
@@ -80,7 +71,8 @@ export function isCompetitor(name: string): boolean {
   }
 }
 
-export function competitor(name: string): Competitor {
+/** Returns title and description of an algorithm. Name and title have the player, unless it is dash.js. */
+export function competitor(name: string) {
   const { name: algorithm, player = 'dash' } = splitPlayer(name);
   // The title of a player's own ABR names the player already.
   const where = player === 'dash' || algorithm === player ? '' : ` in ${PLAYER_TITLES[player]}`;

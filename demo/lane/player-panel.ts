@@ -1,16 +1,14 @@
 /** A player of the page: its video, algorithm and current figures. It plays a session at a time. */
 
-import type { Forecaster } from 'leo-abr';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from '../choice/competitors.ts';
 import { button, element, options, select, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, seconds } from '../format.ts';
-import type { OriginSession } from '../origin/origin-client.ts';
 import { qualityOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
 import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
-import { pluginOptions } from './plugin-options.ts';
+import { type PluginSession, pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
 export interface PlayerPanelOptions {
@@ -26,12 +24,7 @@ export interface PlayerPanelOptions {
   onFault(message: string): void;
 }
 
-export interface PanelSession {
-  newPlayer: (context: PlayerContext) => TestPlayer;
-  session: OriginSession;
-  scenario: Scenario;
-  forecaster: Forecaster | undefined;
-}
+export type PanelSession = Omit<PluginSession, 'nowSeconds'> & { newPlayer: (context: PlayerContext) => TestPlayer };
 
 interface PanelDrawing {
   isRunning: boolean;

@@ -88,14 +88,13 @@ export class SessionRecord {
   }
 }
 
-/** What a viewer has seen: the mean quality of the segments whose playback has begun, and perceived QoE, up to 100. */
-export interface Seen {
-  quality: number;
-  perceived: number;
-}
+export type Seen = NonNullable<ReturnType<typeof seenSoFar>>;
 
-/** Returns undefined before the first picture moves. */
-export function seenSoFar(record: SessionRecord, scenario: Scenario): Seen | undefined {
+/**
+ * Returns what a viewer has seen: the mean quality of the segments whose playback has begun, and perceived QoE, up to
+ * 100; undefined before the first picture moves.
+ */
+export function seenSoFar(record: SessionRecord, scenario: Scenario) {
   const { startupSeconds, stalls, stallSeconds, shownSegments } = record;
   const shown = record.segments.slice(0, Math.max(1, shownSegments));
   if (startupSeconds === undefined || shown.length === 0) return undefined;

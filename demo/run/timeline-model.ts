@@ -12,14 +12,7 @@ export const GRID_SECONDS = 0.25;
 /** A value per point of the grid; null means no value. */
 export type Series = (number | null)[];
 
-export interface Track {
-  /** Bitrates of the latest request, and of the picture on the screen. */
-  bitrateBps: Series;
-  shownBitrateBps: Series;
-  bufferSeconds: Series;
-  /** The series is empty unless the stream is live. */
-  latencySeconds: Series;
-}
+export type Track = ReturnType<Timeline['track']>;
 
 /** The grid: times in seconds since the session's start, and the link's capacity at each. */
 export class Timeline {
@@ -71,10 +64,11 @@ export class Timeline {
     return Array.from({ length }, (_, i) => first + i * EPOCH_SECONDS);
   }
 
-  track(record: SessionRecord): Track {
+  /** Puts a session on the grid: bitrates of the requests and of the picture on the screen, buffer and live latency. */
+  track(record: SessionRecord) {
     const empty = (): Series => new Array<number | null>(this.times.length).fill(null);
     const bitrates = { bitrateBps: empty(), shownBitrateBps: empty() };
-    const track: Track = { ...bitrates, bufferSeconds: empty(), latencySeconds: empty() };
+    const track = { ...bitrates, bufferSeconds: empty(), latencySeconds: empty() };
     const { downloads, nowSeconds } = record;
     downloads.forEach((download, i) => {
       const last = this.indexAt(downloads[i + 1]?.requestedAtSeconds ?? nowSeconds);
@@ -90,17 +84,10 @@ export class Timeline {
   }
 }
 
-/** A step of a forecast: its 10, 50 and 90 % quantiles over a part of the session. */
-export interface FanStep {
-  fromSeconds: number;
-  toSeconds: number;
-  lowBps: number;
-  middleBps: number;
-  highBps: number;
-}
+export type FanStep = ReturnType<typeof forecastFan>[number];
 
-/** Returns the steps of a forecast; none for a forecast by paths. */
-export function forecastFan(forecast: Forecast | undefined): FanStep[] {
+/** Returns the 10, 50 and 90 % quantiles of each step of a forecast; no steps for a forecast by paths. */
+export function forecastFan(forecast: Forecast | undefined) {
   if (forecast === undefined || forecast.kind === 'path') return [];
   const { issuedAtMs, stepEndsSeconds, levels, quantilesBps } = forecast;
   const issuedAt = issuedAtMs / 1000;

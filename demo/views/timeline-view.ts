@@ -12,10 +12,7 @@ import { paintDashes, paintFuture } from './timeline-painters.ts';
 /** Width of the y axes in CSS pixels. All lanes have the same width, so that their times align. */
 const GUTTER = 46;
 
-interface Lane {
-  plot: uPlot;
-  content: LaneContent;
-}
+type Lane = { plot: uPlot; content: LaneContent };
 
 export class TimelineView {
   markedSeconds: number | undefined;

@@ -13,31 +13,24 @@ import fastify, {
 import { describeValue } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
 import { PAGE_PATHS } from './page-routes.ts';
-import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
+import { RateLimit } from './rate-limit.ts';
 import { type Refusal, refuse, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 
-export interface ApiLimits {
-  bodyBytes: number;
-  rate: RateLimitOptions;
-  /** Open TCP connections; further connections are refused. */
-  connections: number;
-  /** Open event streams; further streams are refused. */
-  subscribers: number;
-  keepAliveMs: number;
-  /** Time to receive headers and body, which bounds half-open connections. */
-  requestTimeoutMs: number;
-}
-
-export const DEFAULT_LIMITS: ApiLimits = {
+export const DEFAULT_LIMITS = {
   bodyBytes: 64 * 1024,
   rate: { perSecond: 50, burst: 200 },
+  /** Open TCP connections; further connections are refused. */
   connections: 1024,
+  /** Open event streams; further streams are refused. */
   subscribers: 600,
-  // Connections stay open for longer than the pause between two reports of a player.
+  /** Idle connections stay open for longer than the pause between two reports of a player. */
   keepAliveMs: 30_000,
+  /** Time to receive headers and body, which bounds half-open connections. */
   requestTimeoutMs: 10_000,
 };
+
+type ApiLimits = typeof DEFAULT_LIMITS;
 
 export interface HttpOptions extends SecurityOptions {
   /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` names the client. Default: none. */

@@ -1,6 +1,6 @@
 /** Limits the request rate per address by token buckets, for a bounded number of addresses. */
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   /** Sustained rate in requests per second. */
   perSecond: number;
   /** Requests that may come at once after a pause. */

@@ -2,7 +2,7 @@
 
 import type { DishReply, DishStateName } from '../api/wire.ts';
 import { type Clock, utcMsOf } from '../clock.ts';
-import { defined } from '../telemetry.ts';
+import { defined, type TelemetrySecond } from '../telemetry.ts';
 import type { OutageCause } from './device-api.ts';
 import type { StatusReading } from './read-answers.ts';
 
@@ -24,7 +24,7 @@ export class CurrentState {
     return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
   }
 
-  show({ outage, second }: Pick<StatusReading, 'outage' | 'second'>): void {
+  show({ outage, second }: Pick<StatusReading, 'outage'> & { second: TelemetrySecond }): void {
     const detail = outage?.toLowerCase().replaceAll('_', ' ');
     if (outage === 'BOOTING') this.enter('rebooting', detail);
     else if (ASLEEP.includes(outage)) this.enter('asleep', detail);

@@ -1,17 +1,13 @@
 /** Outages and obstruction per minute of the last hour, on the session clock. */
 
+import type { HistoryReply } from '../api/wire.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { OUTAGE_DROP_RATE } from './current-state.ts';
 
 const MINUTES = 60;
 
-interface Minute {
-  startSeconds: number;
-  observedSeconds: number;
-  /** The obstructed seconds do not count as outage. */
-  outageSeconds: number;
-  obstructedSeconds: number;
-}
+/** Obstructed seconds do not count as outage. */
+type Minute = Omit<HistoryReply['lastHour'][number], 'startMs'> & { startSeconds: number };
 
 export class LastHour {
   readonly #minutes = new Map<number, Minute>();

@@ -1,7 +1,6 @@
 /** Converts answers. Firmware differs, and the server is not trusted: malformed values are left out. */
 
 import type { StateReply } from '../api/wire.ts';
-import type { TelemetrySecond } from '../telemetry.ts';
 import { isOutageCause, type OutageCause } from './device-api.ts';
 
 /** Longest accepted history, in seconds: a day. */
@@ -9,36 +8,19 @@ const MOST_HISTORY = 86_400;
 /** The fields of a second, which the history has as columns, in the order of `measured`. */
 const MEASURED = ['pop_ping_latency_ms', 'pop_ping_drop_rate', 'downlink_throughput_bps', 'uplink_throughput_bps'];
 
-export interface StatusReading {
-  second: TelemetrySecond;
-  uptimeSeconds: number | undefined;
-  hardware: string | undefined;
-  software: string | undefined;
-  fractionObstructed: number | undefined;
-  /** Cause of the current outage: `UNKNOWN` if this service does not know it, undefined if there is no outage. */
-  outage: OutageCause | undefined;
-}
-
-/** The dish's ring buffer of seconds. Their numbers begin with 1 after a boot. */
-export interface HistoryReading {
-  /** Number of the newest second; 0 before the first second. */
-  current: number;
-  oldest: number;
-  /** Returns a second by its number, from `oldest` to `current`. */
-  second(number: number): Omit<TelemetrySecond, 'atMs'>;
-}
-
+export type StatusReading = NonNullable<ReturnType<typeof readStatus>>;
+export type HistoryReading = NonNullable<ReturnType<typeof readHistory>>;
 export type LocationReading = NonNullable<StateReply['location']>;
 
-/** Returns undefined if the answer has no status. */
-export function readStatus(raw: unknown, atMs: number): StatusReading | undefined {
+/** Returns undefined if the answer has no status. An outage with an unknown cause is `UNKNOWN`. */
+export function readStatus(raw: unknown, atMs: number) {
   const status = record(raw);
   if (status === undefined) return undefined;
   const info = record(status['device_info']) ?? {};
   const obstruction = record(status['obstruction_stats']) ?? {};
   const outage = record(status['outage']);
   const given = outage?.['cause'];
-  const cause = outage === undefined ? undefined : isOutageCause(given) ? given : 'UNKNOWN';
+  const cause: OutageCause | undefined = outage && (isOutageCause(given) ? given : 'UNKNOWN');
   const state = record(status['device_state']);
   // Protocol buffers omit zeros: an absent number of a status is zero.
   return {
@@ -58,8 +40,11 @@ export function readStatus(raw: unknown, atMs: number): StatusReading | undefine
   };
 }
 
-/** Returns undefined if the answer has no history. Values are checked when a second is read. */
-export function readHistory(raw: unknown): HistoryReading | undefined {
+/**
+ * Reads the dish's ring buffer of seconds, whose numbers begin with 1 after a boot. `current` is the newest second, or 0
+ * before the first second. Returns undefined if the answer has no history. Values are checked when a second is read.
+ */
+export function readHistory(raw: unknown) {
   const history = record(raw);
   const current = numberOf(history?.['current'], { max: Number.MAX_SAFE_INTEGER, absent: 0 }) ?? 0;
   const columns = MEASURED.map((name): unknown[] => (Array.isArray(history?.[name]) ? history[name] : []));
@@ -68,7 +53,7 @@ export function readHistory(raw: unknown): HistoryReading | undefined {
   return {
     current,
     oldest: Math.max(1, current - length + 1),
-    second: (number) => measured(columns.map((column) => column[(number - 1) % length])),
+    second: (number: number) => measured(columns.map((column) => column[(number - 1) % length])),
   };
 }
 

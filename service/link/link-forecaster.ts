@@ -12,7 +12,6 @@ import type { SessionClock } from '../clock.ts';
 const UTC_UNCERTAINTY_SECONDS = 0.5;
 /** If the link was not observed for this long, the service has no forecast. */
 const STALE_SECONDS = 60;
-/** Reports come at most this late, in seconds. */
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;

@@ -24,15 +24,7 @@ const SHARE_BINS = 80;
 /** A player with fewer busy bins in the window gets an equal share. */
 const LEAST_SHARE_BINS = 10;
 
-interface Player {
-  /** The index is the bin's number modulo `BINS`. */
-  bits: Float64Array;
-  busySeconds: Float64Array;
-  /** End of the player's newest observation. Since then it has been downloading or not. */
-  reportedSeconds: number;
-  isDownloading: boolean;
-  lastSeenSeconds: number;
-}
+type Player = ReturnType<typeof newPlayer>;
 
 export interface SharedLinkOptions {
   /** Receives request latencies at once, and a throughput or idle observation per bin, in order of time. */
@@ -175,10 +167,16 @@ export class SharedLink {
   }
 }
 
-function newPlayer(): Player {
-  const [bits, busySeconds] = [new Float64Array(BINS), new Float64Array(BINS)];
-  const never = Number.NEGATIVE_INFINITY;
-  return { bits, busySeconds, reportedSeconds: never, isDownloading: false, lastSeenSeconds: never };
+function newPlayer() {
+  return {
+    /** The index is the bin's number modulo `BINS`. */
+    bits: new Float64Array(BINS),
+    busySeconds: new Float64Array(BINS),
+    /** End of the player's newest observation. Since then it has been downloading or not. */
+    reportedSeconds: Number.NEGATIVE_INFINITY,
+    isDownloading: false,
+    lastSeenSeconds: Number.NEGATIVE_INFINITY,
+  };
 }
 
 /** `first` is the first bin that still accepts bits. */

@@ -18,23 +18,11 @@ const GAP_SECONDS = 3.5;
 /** @typedef {readonly { atSeconds: number, bps: number }[]} Rates in order of time, in seconds from now, at most 0 */
 
 /**
- * @typedef {object} Chart SVG paths and positions in pixels.
- * @property {{ path: string, label: string }[]} fan from the widest range of quantiles to the narrowest
- * @property {string} median
- * @property {string} usage
- * @property {string} expected
- * @property {number[]} handovers
- * @property {number} now
- * @property {{ y: number, label: string }[]} rates in Mbit/s
- * @property {{ x: number, label: string }[]} times
- */
-
-/**
  * Times are seconds from now. Handovers are every 15 s from `handoverSeconds`, which is undefined if it is unknown.
+ * Returns SVG paths and positions in pixels. `fan` begins with the widest range of quantiles. `rates` are in Mbit/s.
  * @param {{ width: number, height: number, usage: Rates, expected: Rates,
  *   forecast: Pick<QuantileForecast, 'stepEndsSeconds' | 'levels' | 'quantilesBps'> & { issuedSeconds: number } | undefined,
  *   handoverSeconds: number | undefined }} given
- * @returns {Chart}
  */
 export function chartOf({ width, height, usage, expected, forecast, handoverSeconds }) {
   const bottom = height - BOTTOM;

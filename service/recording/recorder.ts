@@ -28,16 +28,7 @@ export class LostLinesError extends Error {
   override readonly name = 'LostLinesError';
 }
 
-interface RecordingFile {
-  stem: string;
-  path: string;
-  /** Monotonic time at which the file began. */
-  beganMs: number;
-  /** Complete lines that are not in the file yet. */
-  waiting: string[];
-  writtenBytes: number;
-  isEnded: boolean;
-}
+type RecordingFile = ReturnType<typeof newFile>;
 
 /** Files are rotated after six hours. */
 const FILE_MS = 6 * 3_600_000;
@@ -153,8 +144,7 @@ export class Recorder {
   }
 
   #begin(stem: string, extension: string): RecordingFile {
-    const beganMs = this.#options.clock.monotonicMs();
-    const file = { stem, path: `${stem}.${extension}`, beganMs, waiting: [], writtenBytes: 0, isEnded: false };
+    const file = newFile(stem, extension, this.#options.clock.monotonicMs());
     this.#open.add(file);
     return file;
   }
@@ -230,6 +220,12 @@ export class Recorder {
       problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
     }
   }
+}
+
+/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. */
+function newFile(stem: string, extension: string, beganMs: number) {
+  const waiting: string[] = [];
+  return { stem, path: `${stem}.${extension}`, beganMs, waiting, writtenBytes: 0, isEnded: false };
 }
 
 function lossText(count: number): string {

@@ -17,7 +17,6 @@ import { type ElementSet, parseElements } from './elements.ts';
 export interface ElementSourceOptions {
   /** A file, or an http(s) URL without name and password. */
   source: string;
-  /** Folder of the copies. */
   cacheDirectory: string;
   maxAgeDays: number;
   clock: Clock;

@@ -10,12 +10,7 @@ export interface Elements {
   epochMs: number;
 }
 
-export interface ElementSet {
-  /** The newest elements of each satellite. */
-  elements: Elements[];
-  /** Newest epoch, UTC in ms. */
-  newestMs: number;
-}
+export type ElementSet = ReturnType<typeof parseElements>;
 
 /** Matches two lines of 69 characters with the same number, and the line with a name before them, if any. */
 const PAIR =
@@ -23,8 +18,11 @@ const PAIR =
 /** Julian date of 1970-01-01. */
 const UNIX_EPOCH_DAYS = 2_440_587.5;
 
-/** Parses elements with or without name lines, as CelesTrak and Space-Track publish them. @throws {InputError} */
-export function parseElements(text: string, source: string): ElementSet {
+/**
+ * Parses elements with or without name lines, as CelesTrak and Space-Track publish them. Returns the newest elements of
+ * each satellite, and the newest epoch in UTC ms. @throws {InputError}
+ */
+export function parseElements(text: string, source: string) {
   const byNumber = new Map<string, Elements>();
   for (const { groups } of text.replaceAll('\r', '').matchAll(PAIR)) {
     const { name, number, line1, line2 } = groups as Record<'number' | 'line1' | 'line2', string> & { name?: string };
