@@ -60,5 +60,5 @@ export function serviceStatus(state: ServiceForecasterState | undefined, failure
   if (ageSeconds === undefined || verdict === 'not-yet') {
     return 'Not used until the service knows this link and agrees with what MPC-L measures.';
   }
-  return `Used, the newest ${ageSeconds.toFixed(0)} s old, while its own know no more.`;
+  return `Used (newest: ${ageSeconds.toFixed(0)} s old) until MPC-L’s own forecasts know more.`;
 }

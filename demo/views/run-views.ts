@@ -60,8 +60,8 @@ export class RunViews {
     const measure = scene.by === 'stalls' ? 'frozen time' : 'QoE';
     setText(
       byId('typical-text'),
-      `Yes, for this link: of ${starts} starts, this start is in the middle by the difference in ${measure}. If all starts ` +
-        `are simulated, the first minute with dash.js’s rule freezes for ${seconds(rival.stallSeconds)} on average, at a ` +
+      `Yes, for this link: of its ${starts} starts, this one is near the median by how much the players differ in ` +
+        `${measure}. If all starts are simulated, the first minute with dash.js’s rule freezes for ${seconds(rival.stallSeconds)} on average, at a ` +
         `quality of ${rival.quality}; with leo-abr for ${seconds(own.stallSeconds)}, at ${own.quality}. Other links differ.`,
     );
     return scene.about;

@@ -40,7 +40,7 @@ test('says how often and how long each picture froze, and how good it was', () =
   expect(storyOf(runOf(new SessionRecord(), new SessionRecord()))).toBe('The players begin.');
   const story = (...stalls: Stalls[]) => plain(storyOf(runOf(...stalls.map((one) => record(one)))));
   const twice: Stalls = [3, 5].map((from) => [from, from + 1]);
-  const quality = 'Picture quality: 53 and 53 of 100.';
+  const quality = 'Picture quality, of 100: A 53, B 53.';
   expect(story([], [])).toBe(`In 20 s no picture froze. ${quality}`);
   expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze once, for 1.3 s; B never froze. ${quality}`);
   expect(story([], twice)).toBe(`In 20 s A never froze; B froze 2 times, for 2.0 s in all. ${quality}`);
@@ -51,7 +51,7 @@ test('news are an expected handover with what was done for it, while it is ahead
   const news = (now: number, more: Partial<ExpectedHandover> = {}) =>
     plain(newsOf(runOf(record([], undefined, now), record([], { ...handover, ...more }, now))));
   expect(news(11)).toBe('B expects another satellite in 1 s (90 % sure): 8 instead of 16 Mbit/s.');
-  expect(news(11, { sinceSeconds: 10.5 })).toBe('B expects another satellite in 1 s (90 % sure): nothing to do.');
+  expect(news(11, { sinceSeconds: 10.5 })).toBe('B expects another satellite in 1 s (90 % sure): no change.');
   expect(news(14)).toBe('At 0:12 the link moved to another satellite, as B had expected: 8 instead of 16 Mbit/s.');
   expect(news(21)).toBeUndefined();
   expect(news(11, { confidence: 0.3 })).toBeUndefined();

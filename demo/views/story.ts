@@ -20,8 +20,8 @@ export function storyOf(run: DemoRun): string {
   if (players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
   const froze = players.map(({ title, record }) => `${title} ${frozenText(record.stalls.length, record.stallSeconds)}`);
   const text = players.every(({ record }) => record.stalls.length === 0) ? 'no picture froze' : froze.join('; ');
-  const seen = players.map(({ record }) => seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–');
-  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Picture quality: ${listed(seen)} of 100.`;
+  const seen = players.map(({ title, record }) => `${title} ${seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–'}`);
+  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Picture quality, of 100: ${seen.join(', ')}.`;
 }
 
 function frozenText(count: number, total: number): string {
@@ -29,9 +29,6 @@ function frozenText(count: number, total: number): string {
   const time = seconds(total, total < 0.1 ? 2 : 1);
   return count === 1 ? `froze once, for ${time}` : `froze ${count} times, for ${time} in all`;
 }
-
-const listed = (words: readonly string[]) =>
-  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 /** Describes a handover that is expected or just over, or else a stall that a player escaped; undefined without news. */
 export function newsOf(run: DemoRun): string | undefined {
@@ -52,7 +49,7 @@ export function newsOf(run: DemoRun): string | undefined {
 /** Says how a player prepared for an expected handover. */
 export function preparationText({ slowedTo, lowered }: Preparation): string {
   if (lowered) return `${bitrate(lowered.toBps)} instead of ${bitrate(lowered.fromBps)} Mbit/s`;
-  return slowedTo === undefined ? 'nothing to do' : `plays ${decimal(100 * (1 - slowedTo), 0)}\u00a0% slower`;
+  return slowedTo === undefined ? 'no change' : `plays ${decimal(100 * (1 - slowedTo), 0)}\u00a0% slower`;
 }
 
 export function expectedIn({ handovers }: SessionRecord): ExpectedHandover[] {
