@@ -47,16 +47,11 @@ function synthesizeCommand(io: CommandIo): Command {
     });
 }
 
-interface SynthesizeFlags {
+type SynthesizeFlags = Record<'seed' | 'count' | 'duration' | 'step' | 'out', string> & {
   preset: Preset;
-  seed: string;
-  count: string;
-  duration: string;
-  step: string;
   mbps?: string;
   shipped?: boolean;
-  out: string;
-}
+};
 
 const MAX_COUNT = 10_000;
 
@@ -64,7 +59,7 @@ function synthesized({ preset, ...flags }: SynthesizeFlags): Trace[] {
   const seed = seedOption(flags.seed);
   const count = wholeNumber(flags.count, '--count', { min: 1, max: Math.min(MAX_COUNT, 0x100000000 - seed) });
   const number = (name: 'duration' | 'step' | 'mbps', unit: string) =>
-    decimalNumber(flags[name] ?? '', `--${name}`, { expected: `a number of ${unit}` });
+    decimalNumber(flags[name] ?? '', `--${name}`, `a number of ${unit}`);
   const options = {
     ...{ preset, durationSeconds: number('duration', 'seconds'), stepSeconds: number('step', 'seconds') },
     ...(flags.mbps !== undefined && { mbps: number('mbps', 'Mbit/s') }),

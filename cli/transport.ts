@@ -16,17 +16,10 @@ import { withProgress } from './shared/progress.ts';
 import { requireWritable, writeOutput } from './shared/results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
-interface SweepFlags {
+type SweepFlags = Record<'scenario' | 'starts' | 'seconds' | 'impairment' | 'seed' | 'jobs' | 'out', string> & {
   traces: string[];
-  scenario: string;
-  starts: string;
   flows?: string[];
-  seconds: string;
-  impairment: string;
-  seed: string;
-  jobs: string;
-  out: string;
-}
+};
 
 export function transportCommand(io: CommandIo): Command {
   const sweep = new Command('sweep')
@@ -53,10 +46,7 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   const { flows = DEFAULT_FLOWS, out } = flags;
   for (const setting of flows) quicCongestion(setting, '--flows');
   const impairment = impairmentNamed(flags.impairment);
-  const seconds = decimalNumber(flags.seconds, '--seconds', {
-    expected: 'seconds above 1',
-    holds: (value) => value > 1,
-  });
+  const seconds = decimalNumber(flags.seconds, '--seconds', 'seconds above 1', (value) => value > 1);
   const scenario = scenarioOption(flags.scenario);
   const [seed, jobs] = [seedOption(flags.seed), jobsOption(flags.jobs)];
   requireWritable(out);

@@ -1,4 +1,4 @@
-/** `npm run convert-media`: published measurements of videos as scenarios; see the usage below. */
+/** `npm run convert-media`: converts published measurements of videos to scenarios. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandLine } from './command-line.js';
@@ -27,7 +27,7 @@ for (const name of readdirSync(from).filter((file) => file.endsWith('.json'))) {
   const { title, segmentSeconds, representations, sizesBytes, vmaf } = JSON.parse(
     readFileSync(join(from, name), 'utf8'),
   );
-  // The last segment may be a rest of almost no bytes, which says nothing about a bitrate.
+  // The last segment may have almost no bytes and so no meaningful bitrate.
   const isWhole = (i) =>
     sizesBytes.some((bytes, k) => 8 * bytes[i] > 0.05 * representations[k].bitrateBps * segmentSeconds);
   const count = sizesBytes[0].length - (isWhole(sizesBytes[0].length - 1) ? 0 : 1);
