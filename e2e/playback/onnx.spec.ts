@@ -17,7 +17,7 @@ import {
 } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The policies of the page and of the Worker's script, as printed. */
+/** The policies of the page and of the Worker's script, as the document has them. */
 const POLICIES = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8').match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
 const STRICTER = POLICIES[1]!.replace(" 'wasm-unsafe-eval'", '');
 const [PAGE_POLICY = {}, WORKER_POLICY = {}, STRICTER_POLICY = {}] = [...POLICIES, STRICTER].map(
@@ -40,7 +40,7 @@ test.use({
       '/ort.mjs': script(readFileSync(join(runtime, 'ort.wasm.bundle.min.mjs'))),
       '/ort.wasm': ['application/wasm', readFileSync(join(runtime, 'ort-wasm-simd-threaded.wasm'))],
       '/model.onnx': model,
-      // Is sent at a request for the other.
+      // A request for `/send-model` sends this file.
       '/late-model.onnx': () => new Promise((resolve) => waiting.push(resolve)),
       '/send-model': async () => {
         for (const send of waiting.splice(0)) send(model);

@@ -1,9 +1,9 @@
-/** Bytes are counted with every kind of server, so that MPC-L switches up with each. */
+/** The plugin counts bytes of every kind of server, so that MPC-L switches up. */
 
 import { DELIVERIES } from '../../replay/origin/delivery.ts';
 import { expect, LADDER_BPS, type StreamOptions, test } from './playback-test.ts';
 
-/** A worker that forwards segments in its own stream, without Content-Length. */
+/** This worker forwards segments in its own stream, without Content-Length. */
 const WORKER = `
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
@@ -32,7 +32,7 @@ async function playInPage(manifest: string) {
   };
 }
 
-/** Each download has its true size, and MPC-L switched up with its own forecasts; a busy host keeps it from the top. */
+/** Each download has its true size, and MPC-L switched up with its own forecasts. A busy host may prevent the top. */
 function expectMeasured(seen: Awaited<ReturnType<typeof playInPage>>): void {
   expect(seen.downloads).toHaveLength(6);
   for (const { segmentIndex, bitrateBps, receivedBits } of seen.downloads) {
