@@ -1,6 +1,6 @@
 /** `leo-abr trace`: inspects, synthesizes and records traces. */
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { readTraces, writeTrace } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
@@ -9,7 +9,7 @@ import type { Trace } from '../replay/trace.ts';
 import { recordCommand } from './record/record.ts';
 import { count } from './report/format.ts';
 import type { CommandIo } from './shared/command-io.ts';
-import { decimalNumber, seedOption, wholeNumber } from './shared/options.ts';
+import { choice, decimalNumber, seedOption, wholeNumber } from './shared/options.ts';
 
 export function traceCommand(io: CommandIo): Command {
   return new Command('trace')
@@ -32,7 +32,7 @@ function infoCommand(io: CommandIo): Command {
 function synthesizeCommand(io: CommandIo): Command {
   return new Command('synthesize')
     .description('generate synthetic traces; the same flags give the same bytes')
-    .addOption(new Option('--preset <name>', 'kind of link').choices(PRESETS).default('stationary'))
+    .addOption(choice('--preset <name>', 'kind of link', PRESETS, 'stationary'))
     .option('--seed <n>', 'seed of the first trace; the others follow', '1')
     .option('--count <n>', 'number of traces', '1')
     .option('--duration <seconds>', 'length of each trace', '600')

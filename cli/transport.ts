@@ -22,6 +22,8 @@ type SweepFlags = Record<'scenario' | 'starts' | 'seconds' | 'impairment' | 'see
 };
 
 export function transportCommand(io: CommandIo): Command {
+  const impairment =
+    "loss and delay besides the trace's rates: starlink or none, with changes such as starlink,loss=0.02";
   const sweep = new Command('sweep')
     .description('download over HTTP/3 with every setting on every link, in simulated time (Linux, cargo)')
     .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
@@ -30,11 +32,7 @@ export function transportCommand(io: CommandIo): Command {
     .option('--starts <rule>', 'where in a trace downloads start: every:<seconds> or at:<seconds>,...', 'at:0')
     .option('--flows <setting>', 'such as cubic (repeatable; default: a grid of bbr2 and others)', collect)
     .option('--seconds <s>', 'duration of each download', '20')
-    .option(
-      '--impairment <name>',
-      "loss and delay besides the trace's rates: starlink or none, with changes such as starlink,loss=0.02",
-      'starlink',
-    )
+    .option('--impairment <name>', impairment, 'starlink')
     .option('--seed <n>', 'seed of the losses', '1')
     .option('--jobs <n>', 'downloads at a time; results do not depend on it', String(io.defaultJobs))
     .action((flags: SweepFlags) => runSweep(flags, io));

@@ -1,6 +1,6 @@
 /** `leo-abr bench`: compares algorithms in a real browser, on replayed traces, in real time. */
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { check } from '../../abr/errors.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../../replay/browser/bench-notes.ts';
@@ -15,7 +15,7 @@ import { CONGESTION_CONTROLS } from '../../transport/programs.ts';
 import { serviceOn } from '../serve/link-services.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from '../shared/exit-status.ts';
-import { decimalNumber, wholeNumber } from '../shared/options.ts';
+import { choice, decimalNumber, wholeNumber } from '../shared/options.ts';
 import { builtFolder } from '../tool.ts';
 import { finishBenchmark } from './finish.ts';
 import { addBenchmarkOptions, type BenchmarkFlags } from './flags.ts';
@@ -26,40 +26,27 @@ import { kernelOption, requireSameTier, type TierFlags } from './tiers.ts';
 type BenchFlags = BenchmarkFlags & TierFlags & { player: PlayerName; lateShare: string };
 
 export function benchCommand(io: CommandIo): Command {
+  const player = 'dash.js, hls.js or Shaka Player, for algorithms without @<player>';
+  const tier =
+    "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link " +
+    'under HTTP/3 (and cargo)';
+  const congestion =
+    `congestion control of the server; tier kernel: ${CONGESTION_CONTROLS.join(', ')}; ` +
+    'tier quic: cubic, reno, bbr2, bbr2:probe-rtt=<ms>,loss=<share>';
+  const impairment =
+    "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, " +
+    'with changes such as starlink,loss=0.02';
+  const contexts =
+    'sessions at the same time, one household at least (default: 4 for ladders above 30 Mbit/s and live streams, else 8)';
+  const lateShare = 'largest share of downloads in a session that may end late; it is rejected and repeated above it';
   return addBenchmarkOptions(new Command('bench'))
     .description('replay traces in a real browser and compare algorithms')
-    .addOption(
-      new Option('--player <name>', 'dash.js, hls.js or Shaka Player, for algorithms without @<player>')
-        .choices(PLAYERS)
-        .default('dash'),
-    )
-    .addOption(
-      new Option(
-        '--tier <name>',
-        "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
-      )
-        .choices(['origin', 'kernel', 'quic'])
-        .default('origin'),
-    )
-    .option(
-      '--congestion <name>',
-      `congestion control of the server; tier kernel: ${CONGESTION_CONTROLS.join(', ')}; tier quic: cubic, reno, bbr2, bbr2:probe-rtt=<ms>,loss=<share>`,
-      'cubic',
-    )
-    .option(
-      '--impairment <name>',
-      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,loss=0.02",
-      'starlink',
-    )
-    .option(
-      '--contexts <n>',
-      'sessions at the same time, one household at least (default: 4 for ladders above 30 Mbit/s and live streams, else 8)',
-    )
-    .option(
-      '--late-share <share>',
-      'largest share of downloads in a session that may end late; it is rejected and repeated above it',
-      String(TOLERATED_LATE_SHARE),
-    )
+    .addOption(choice('--player <name>', player, PLAYERS, 'dash'))
+    .addOption(choice('--tier <name>', tier, ['origin', 'kernel', 'quic'], 'origin'))
+    .option('--congestion <name>', congestion, 'cubic')
+    .option('--impairment <name>', impairment, 'starlink')
+    .option('--contexts <n>', contexts)
+    .option('--late-share <share>', lateShare, String(TOLERATED_LATE_SHARE))
     .addHelpText(
       'after',
       `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle,\n` +

@@ -14,12 +14,10 @@ export type BenchmarkFlags = Record<'algorithms' | 'scenario' | 'starts' | 'base
   Partial<Record<'playbackRate', string>> & { traces: string[]; timings?: boolean; resume?: boolean };
 
 export function addBenchmarkOptions(command: Command): Command {
+  const algorithms = 'algorithms to compare, separated by commas; a path (./mine.ts) is an algorithm of your own';
   return command
     .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
-    .requiredOption(
-      '--algorithms <names>',
-      'algorithms to compare, separated by commas; a path (./mine.ts) is an algorithm of your own',
-    )
+    .requiredOption('--algorithms <names>', algorithms)
     .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a name, or a JSON file')
     .option('--segments <n>', 'play only the first n segments of the scenario')
     .option('--target-latency <s>', 'target of a live scenario, instead of its own')

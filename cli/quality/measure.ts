@@ -62,7 +62,12 @@ export async function measureQuality(
       onProgress?.(done.size, all.length);
     }
   };
-  const workers = await Promise.allSettled(Array.from({ length: measurement.jobs }, () => guarded(worker, left)));
+  // After a fault, the other workers end their segments and take no more.
+  const stop = (error: unknown) => {
+    left.length = 0;
+    throw error;
+  };
+  const workers = await Promise.allSettled(Array.from({ length: measurement.jobs }, () => worker().catch(stop)));
   const failed = workers.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return qualityFile(representations, metric, done);
@@ -97,16 +102,6 @@ class SegmentMeter {
     const startSeconds = Math.max(0, firstSeconds + first.startSeconds + sinceSeconds - EARLY_SECONDS);
     const vmaf = await vmafOf(media, { ...this.to, frameRate, startSeconds, seconds: segment.seconds }, placed);
     return { id, index, bytes: bytesOf(segment).length, quality: Math.round(vmaf * 100) / 100 };
-  }
-}
-
-/** A fault ends the other workers after their segments. */
-async function guarded(worker: () => Promise<void>, left: unknown[]): Promise<void> {
-  try {
-    await worker();
-  } catch (error) {
-    left.length = 0;
-    throw error;
   }
 }
 

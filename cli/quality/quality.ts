@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { count } from '../report/format.ts';
 import type { CommandIo } from '../shared/command-io.ts';
-import { jobsOption } from '../shared/options.ts';
+import { choice, jobsOption } from '../shared/options.ts';
 import { withProgress } from '../shared/progress.ts';
 import { requireWritable } from '../shared/results-file.ts';
 import { requireVmaf } from './ffmpeg.ts';
@@ -23,7 +23,7 @@ export function qualityCommand(io: CommandIo): Command {
     .requiredOption('--stream <manifest>', 'MPD or HLS playlist, on disk with its segments')
     .requiredOption('--out <file>', 'where the qualities go as JSON; <file>.part has them until all are measured')
     .option('--ffmpeg <path>', 'ffmpeg with the filter libvmaf', 'ffmpeg')
-    .addOption(new Option('--displayed-lines <n>', lines).choices(['1080', '2160']))
+    .addOption(choice('--displayed-lines <n>', lines, ['1080', '2160']))
     .addOption(new Option('--jobs <n>', 'processes to measure with').default(String(io.defaultJobs), 'one per CPU'))
     .action((flags: QualityFlags) => quality(flags, io));
 }

@@ -6,11 +6,10 @@ import type { Block, ReportDocument, Section } from './document.ts';
 import { count } from './format.ts';
 import { html } from './html.ts';
 import { markdown } from './markdown.ts';
-import type { Run } from './runs.ts';
+import { type Run, runTitle } from './runs.ts';
 import { openingBlocks } from './sections/picture.ts';
 import { leftOutBlocks, provenanceBlocks } from './sections/provenance.ts';
 import { headlines, householdBlocks, summaryBlocks } from './sections/summary.ts';
-import { seriesStyles } from './series-style.ts';
 import { sessionsCsv } from './sessions-csv.ts';
 
 const METHOD =
@@ -31,7 +30,6 @@ export function reportFiles(runs: readonly Run[], title?: string): Record<string
 }
 
 function reportDocument(runs: readonly Run[], title?: string): ReportDocument {
-  const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
   const section = (id: string, heading: string, blocks: Block[], level: Section['level'] = 3): Section => ({
     ...{ id, title: heading, level, blocks },
   });
@@ -50,12 +48,10 @@ function reportDocument(runs: readonly Run[], title?: string): ReportDocument {
   const made = section('made', 'How it was made', [{ kind: 'text', text }, ...runs.flatMap(provenanceBlocks)], 2);
   return {
     title: title ?? `Benchmark: ${[...new Set(runs.map(({ scenarioLabel }) => scenarioLabel))].join(', ')}`,
-    opening: { id: 'opening', title: 'QoE by algorithm', level: 2, blocks: openingBlocks(runs, { styles, runTitle }) },
+    opening: { id: 'opening', title: 'QoE by algorithm', level: 2, blocks: openingBlocks(runs) },
     sections: [...chapters, made].filter(({ blocks }) => blocks.length > 0),
   };
 }
-
-const runTitle = ({ scenarioLabel, tier }: Run) => `${scenarioLabel}, ${tier}`;
 
 function overview({ results, algorithms, datasets, scenario, baseline }: Run): string {
   const { ladderBps, segmentSeconds, bufferCapSeconds, live } = scenario;

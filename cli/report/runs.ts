@@ -61,6 +61,8 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
   });
 }
 
+export const runTitle = ({ scenarioLabel, tier }: Run) => `${scenarioLabel}, ${tier}`;
+
 /** File names without folders, because a report may be shared. If names are equal, the folders distinguish them. */
 function displayNames(files: readonly string[]): string[] {
   const names = files.map((file) => basename(file));

@@ -140,7 +140,7 @@ describe('serve --dish simulated', () => {
     const args = ['serve', '--port', '0', '--dish', 'simulated', '--location', '48.1234,11.5678'];
     const { status } = await run(args, async (url) => {
       const state = async () => (await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } };
-      // The dish is queried at once; an answer takes milliseconds.
+      // The service queries the dish at once. An answer takes milliseconds.
       const reader = await eventReader(`${url}/v1/events?types=state`);
       await reader.next();
       while (['connecting', 'unused'].includes((await state()).dish.state)) await reader.next();

@@ -35,22 +35,18 @@ type ServeFlags = ScriptFlags &
   Partial<Record<'exactLocation' | 'printOpenapi', boolean>>;
 
 export function serveCommand(io: CommandIo): Command {
+  const dish = 'dish to query, usually 192.168.100.1:9200; without one, players are the only source';
+  const tle = 'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown';
   return addAccessOptions(new Command('serve'), 8790)
     .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
-    .option(
-      '--dish <host:port|simulated>',
-      'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
-    )
+    .option('--dish <host:port|simulated>', dish)
     .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
     .option('--seed <n>', 'seed of a simulated dish', '1')
     .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
     .option('--tls-key <file>', 'key of the certificate (PEM)')
-    .option(
-      '--tle <file|url>',
-      'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown',
-    )
+    .option('--tle <file|url>', tle)
     .option('--tle-max-age <days>', 'refuse older elements', '7')
     .option('--cache <folder>', 'folder for elements downloaded from a URL', cacheFolder())
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')

@@ -1,11 +1,11 @@
-/** Switches and lists; serve.test.ts sets flags with values, and names that are no flags. */
+/** Switches and lists. serve.test.ts has flags with values, and names that are no flags. */
 
 import { expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { collect } from '../shared/options.ts';
 import { takeEnvironment } from './settings.ts';
 
-/** The flags after parsing `args`, then the variables. */
+/** The flags from `args`, then from variables. */
 function settled(args: string[], env: Record<string, string>) {
   const command = new Command('serve')
     .option('--port <n>')

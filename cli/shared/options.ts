@@ -1,6 +1,7 @@
 /** Parses the flags that several commands have. Commander passes every flag as text. */
 
 import { dirname, resolve } from 'node:path';
+import { Option } from 'commander';
 import { check, InputError, requireText } from '../../abr/errors.ts';
 import { type ModelFile, parseModel } from '../../predictor/forecast/model-file.ts';
 import { placeOf } from '../../replay/formats/place.ts';
@@ -13,7 +14,12 @@ export function collect(value: string, earlier: readonly string[] = []): string[
   return [...earlier, value];
 }
 
-/** `note` follows the limits in the error's message. */
+/** A flag with one of these values. */
+export function choice(flags: string, text: string, choices: readonly string[], standard?: string): Option {
+  return new Option(flags, text).choices(choices).default(standard);
+}
+
+/** Parses a whole number. `note` follows the limits in the error's message. */
 export function wholeNumber(
   text: string,
   flag: string,

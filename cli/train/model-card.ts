@@ -29,14 +29,7 @@ interface Fit {
   golden: { features: number[]; logRatios: number[] }[];
 }
 
-interface DataSource {
-  dataset: string;
-  /** Licences that the sidecars name. */
-  licences: string[];
-  groups: string[];
-  recordings: number;
-  seconds: number;
-}
+type DataSource = ReturnType<typeof dataSources>[number];
 
 interface TrainedCard {
   tool: { name: string; version: string };
@@ -50,7 +43,8 @@ interface TrainedCard {
 
 export type DescribedModel = ModelFile & { card: TrainedCard };
 
-export function dataSources(traces: readonly Trace[]): DataSource[] {
+/** Sums up the recordings of each data set. The licences are those that sidecars name. */
+export function dataSources(traces: readonly Trace[]) {
   const byName = groupBy(traces, ({ metadata }) => metadata.dataset);
   return [...byName.keys()].sort().map((dataset) => {
     const of = byName.get(dataset)!;

@@ -22,19 +22,15 @@ type TrainFlags = Record<'name' | 'seed' | 'jobs' | 'environment', string> &
   Partial<Record<'out' | 'folds' | 'python', string>>;
 
 export function trainCommand(io: CommandIo): Command {
+  const data = 'recordings, reports with observations, or folders with their subfolders (repeatable)';
+  const folds =
+    'folder for one model per recording group, trained without that group, and folds.json for --fold-models';
   const leaveOut = 'do not train on this data set, only evaluate the folds on it (repeatable)';
   return new Command('train')
     .description('train a model for the built-in forecaster on recordings')
-    .requiredOption(
-      '--data <file|folder>',
-      'recordings, reports with observations, or folders with their subfolders (repeatable)',
-      collect,
-    )
+    .requiredOption('--data <file|folder>', data, collect)
     .option('--out <model.json>', 'where the model goes, - for standard output; its card goes beside it as .md')
-    .option(
-      '--folds <folder>',
-      'folder for one model per recording group, trained without that group, and folds.json for --fold-models',
-    )
+    .option('--folds <folder>', folds)
     .option('--leave-out <dataset>', leaveOut, collect, [])
     .option('--name <name>', 'name of the model', 'own')
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')

@@ -63,8 +63,7 @@ function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
 }
 
 /** Plans two sessions at each start: on the recording and on the stretched recording. */
-function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
-  const labels = datasetLabels(traces);
+function rowSessions(traces: readonly Trace[], labels: ReadonlyMap<Trace, string>, seed: number): RowSession[] {
   const secondsOf = new Map<string, number>();
   for (const [trace, label] of labels) secondsOf.set(label, (secondsOf.get(label) ?? 0) + trace.durationSeconds);
   const sessions: RowSession[] = [];
@@ -119,11 +118,11 @@ interface WriteRowsOptions extends Watched {
 /** Writes `rows.f32` and `rows.json` for predictor/training into `folder`. */
 export async function writeRows(options: WriteRowsOptions): Promise<void> {
   const { traces, seed, leftOut = [], folder } = options;
-  const sessions = rowSessions(traces, seed);
+  const labels = datasetLabels(traces);
+  const sessions = rowSessions(traces, labels, seed);
   // A group may have only recordings that are too short for a row.
   const groups = [...new Set(traces.map(({ metadata }) => metadata.recordingGroup))].sort();
   const datasets = [...new Set(sessions.map(({ dataset }) => dataset))].sort();
-  const labels = datasetLabels(traces);
   const isLeftOut = ({ metadata }: Trace) => leftOut.includes(metadata.dataset);
   mkdirSync(folder, { recursive: true });
   const out = openSync(join(folder, 'rows.f32'), 'w');

@@ -30,6 +30,7 @@ const WIDTHS = { wide: 1280, narrow: 390 };
 type PageVariant = `${keyof typeof WIDTHS} ${'light' | 'dark'}`;
 const ALL: readonly PageVariant[] = ['wide light', 'wide dark', 'narrow light', 'narrow dark'];
 
+/** Compares each part of the page with its pictures in these variants. */
 async function compare(page: Page, parts: readonly [name: string, part: Locator, variants: readonly PageVariant[]][]) {
   for (const variant of ALL) {
     const [width, colorScheme] = variant.split(' ') as [keyof typeof WIDTHS, 'light' | 'dark'];

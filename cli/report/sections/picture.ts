@@ -6,15 +6,14 @@ import { largeDatasets, tooFewSessions } from '../../../replay/evaluation/figure
 import { ALL_DATASETS, type SummaryRow } from '../../../replay/results.ts';
 import type { Block, Figure, SeriesStyle } from '../document.ts';
 import { count, fixed } from '../format.ts';
-import type { Run } from '../runs.ts';
+import { type Run, runTitle } from '../runs.ts';
+import { seriesStyles } from '../series-style.ts';
 
 type Styles = ReadonlyMap<string, SeriesStyle>;
 
-/** One figure per data set with several recordings, or one figure of all. `runTitle` names a run among several. */
-export function openingBlocks(
-  runs: readonly Run[],
-  { styles, runTitle }: { styles: Styles; runTitle(run: Run): string },
-): Block[] {
+/** One figure per data set with several recordings, or one figure of all data sets. */
+export function openingBlocks(runs: readonly Run[]): Block[] {
+  const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
   const prefix = (run: Run) => (runs.length > 1 ? `${runTitle(run)}: ` : '');
   const figures = runs.flatMap((run) =>
     largeDatasets(run.results.summary).map((dataset) => figureOf(run, dataset, { styles, prefix: prefix(run) })),

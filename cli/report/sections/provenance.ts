@@ -5,10 +5,11 @@ import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { placeKey } from '../../../replay/evaluation/plan/plan.ts';
 import type { Block } from '../document.ts';
 import { count, fixed, flatFields } from '../format.ts';
-import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
+import { byAlgorithm, type Run, runTitle, sessionsOf } from '../runs.ts';
 
 /** Lists the fields of `tool` and `scenario` in results.json. A value that several files share is listed once. */
-export function provenanceBlocks({ results, tools, files, scenarioLabel, tier, datasets }: Run): Block[] {
+export function provenanceBlocks(run: Run): Block[] {
+  const { results, tools, files, datasets } = run;
   const { segmentSizesBits: _, qualities: __, ...scenario } = results.scenario;
   const traces = datasets.map((dataset) => {
     const own = sessionsOf(results, dataset);
@@ -20,8 +21,9 @@ export function provenanceBlocks({ results, tools, files, scenarioLabel, tier, d
   const toolRows = names.map((name) => [name, [...new Set(fields.map((of) => text(of.get(name))))].join('; ')]);
   const scenarioRows = Object.entries(flatFields(scenario, 'scenario.')).map(([name, value]) => [name, text(value)]);
   const rows = [['files', files.join(', ')], ['traces', traces.join('; ')], ...toolRows, ...scenarioRows];
-  const caption = `${scenarioLabel}, ${tier}: how it was made.`;
-  return [{ kind: 'table', caption, names: ['field', 'value'], rows, endsInText: true }];
+  return [
+    { kind: 'table', caption: `${runTitle(run)}: how it was made.`, names: ['field', 'value'], rows, endsInText: true },
+  ];
 }
 
 function text(value: unknown): string {
