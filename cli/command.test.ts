@@ -214,7 +214,7 @@ describe('simulate', () => {
     const whole = (await simulate(flags)).stdout;
     const [schema, tool, scenario, begin, ...sessions] = whole.split('\n');
     const head = [schema, tool!.replace(/\},$/, ',"complete":false},'), scenario, begin];
-    // One of three households is there twice, one is incomplete, and the last line is torn.
+    // The file has one of three households twice and parts of another one. Its last line is torn.
     const [a, b, c, d, e, f] = sessions;
     write('killed.json', [...head, c, d, a, b, c, d, e, f!.slice(0, 200)].join('\n'));
     const resumed = await simulate({ ...flags, out: at('killed.json'), resume: true });

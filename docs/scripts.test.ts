@@ -7,7 +7,7 @@ import { describe, expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { scripts: Record<string, string> };
-/** The project's own programs, not those of dependencies. */
+/** The project's own programs, without its dependencies. */
 const PROGRAMS = [
   ...new Set(Object.values(scripts).flatMap((text) => text.match(/(?<=\bnode )(?!node_modules)[\w./-]+\.js/g) ?? [])),
 ];

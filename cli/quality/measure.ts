@@ -14,7 +14,7 @@ const MODELS = { 1080: 'vmaf_v0.6.1', 2160: 'vmaf_4k_v0.6.1' } as const;
 const MOST_LINES_OF_1080 = 1440;
 /** Comparisons start this early, so that rounding skips no picture. It is half of a picture's time at 120 Hz. */
 const EARLY_SECONDS = 0.004;
-/** If a segment's own time differs this much from the manifest's, its clock is another one. */
+/** If a segment's own time differs this much from the manifest's, the clocks are unrelated. */
 const CLOCK_SECONDS = 1;
 
 export interface Measurement {

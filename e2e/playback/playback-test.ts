@@ -297,7 +297,7 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
     await page.goto(`${origin.url}/${playerName === 'dash' ? '' : `${slug(playerName)}.html`}`);
     await use(page);
     if (info.tags.includes(FAULTS.tag) || info.errors.length > 0) return;
-    // The page may be another one at the end of a test.
+    // A test may have left the lab's page.
     const faults = await page.evaluate(() => (window as Partial<Window>).lab?.players.map((lab) => lab.faults) ?? []);
     expect(faults.flat().map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
   },

@@ -10,7 +10,7 @@ import { withSampleEntry } from './containers.ts';
 const CODEC = 'vp09.00.10.08';
 const CONFIGURATION = fullBox('vpcC', 1, 0, Uint8Array.of(0, 10, 0x82, 1, 1, 1, 0, 0));
 const VISUAL_SAMPLE_ENTRY_BYTES = 78;
-/** The composer repeats a second of pictures. The flags are those of the other clips. */
+/** The composer repeats a second of pictures. Other clips have the same flags. */
 const PICTURES = 24;
 const [SYNC_FLAGS, OTHER_FLAGS] = [0x2000000, 0x1010000];
 

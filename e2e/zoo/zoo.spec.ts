@@ -48,7 +48,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
     test.use({ playerName, files: FILES });
     const isPlayed = (row: ZooRow) => (row.format ?? format) === format;
     // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS. Rows of one length share a page. Live
-    // streams with their many requests have one for themselves.
+    // streams have their own page, because they send many requests.
     const partOf = ({ core, live }: ZooRow) =>
       core && playerFormat === 'Shaka 5 HLS' ? 'not WebKit' : (core ?? (live ? 'live' : 'other'));
     for (const part of ['every engine', 'not WebKit', 'live', 'other']) {
@@ -112,7 +112,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
   });
 }
 
-/** The plugin plays on each link, and the player alone on the one that may stall. */
+/** The plugin plays on each link. The player alone plays on the slow link, which may stall. */
 const PLAYS: readonly [LinkName, boolean][] = [
   ['fast', false],
   ['middle', false],
