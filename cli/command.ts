@@ -27,7 +27,7 @@ const COMMANDS = [
   trialCommand,
 ];
 
-/** Runs the command with the arguments after its name. Returns the exit status; errors go to `io.stderr`. */
+/** Runs the command with the arguments after its name. Returns the exit status. Errors go to `io.stderr`. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
   const program = new Command(TOOL_NAME)
     .description('replay, compare and serve low-Earth-orbit links for adaptive streaming')

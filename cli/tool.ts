@@ -41,7 +41,7 @@ export function cacheFolder({ XDG_CACHE_HOME, LOCALAPPDATA } = process.env, home
   try {
     return join(XDG_CACHE_HOME || LOCALAPPDATA || join(home(), '.cache'), TOOL_NAME);
   } catch {
-    // A user of systemd's DynamicUser, or a user of a container without a name, may have no home.
+    // A user of systemd's DynamicUser, or a container's user without a name, may have no home.
     return join(tmpdir(), TOOL_NAME);
   }
 }

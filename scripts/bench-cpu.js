@@ -41,7 +41,7 @@ const START_SECONDS = 6;
 const VARIANTS = ['no plugin', 'plugin', 'listener'];
 const PLUGIN = 'leo-abr.js';
 const DASH = 'dash.all.min.js';
-/** The plugin's wrapper of the body's reader (src/dash/live-support.ts). Its time is the browser's, as dash.js calls it. */
+/** The plugin wraps the body's reader (src/dash/live-support.ts). Time in the wrapper is the browser's, in dash.js's call. */
 const READ = 'read';
 const FILES = {
   [DASH]: join(createRequire(import.meta.url).resolve('dashjs'), '..', DASH),

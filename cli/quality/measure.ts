@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { InputError } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { QUALITY_SCHEMA, type QualityFile } from '../../replay/quality-file.ts';
+import { remembered } from '../../replay/remembered.ts';
 import type { Watched } from '../shared/progress.ts';
 import { type Comparison, firstPictureSeconds, type Pictures, probe, type Run, vmafOf } from './ffmpeg.ts';
 import { bytesOf, type StreamRepresentation, type StreamSegment } from './pieces.ts';
@@ -92,8 +93,7 @@ class SegmentMeter {
     let sinceSeconds = 0;
     if (segment !== first) {
       const key = keyOf(id, segment.firstIndex);
-      const known = this.#firstSeconds.get(key) ?? firstPictureSeconds(mediaOf(first), placed);
-      this.#firstSeconds.set(key, known);
+      const known = remembered(this.#firstSeconds, key, () => firstPictureSeconds(mediaOf(first), placed));
       const bySeconds = (await firstPictureSeconds(media, placed)) - (await known);
       const expected = segment.startSeconds - first.startSeconds;
       sinceSeconds = Math.abs(bySeconds - expected) < CLOCK_SECONDS ? bySeconds : expected;

@@ -37,7 +37,7 @@ export interface Figure {
   caption: string;
   /** Text alternative, for readers who cannot see the figure. */
   label: string;
-  /** Returns inline SVG; called when the figure is written. */
+  /** Returns inline SVG. The writer calls it when it writes the figure. */
   draw(): string;
 }
 

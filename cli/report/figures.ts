@@ -72,7 +72,7 @@ const difference = <Row>(title: string, digits: number, of: Of<Row>): Column<Row
   ...{ title: `${title}, difference`, digits, isDifference: true, of },
 });
 
-/** A QoE is shown in hundredths of Mbit/s on ladders up to 10 Mbit/s or more, else in thousandths. */
+/** If the top of the ladder is at least 10 Mbit/s, a QoE is shown in hundredths of Mbit/s, else in thousandths. */
 export function qoeDigits({ ladderBps }: Pick<ResolvedScenario, 'ladderBps'>): number {
   return ladderBps.at(-1)! >= 10e6 ? 2 : 3;
 }

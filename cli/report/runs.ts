@@ -5,34 +5,13 @@ import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/documents/merge.ts';
 import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import {
-  ALL_DATASETS,
-  type ResolvedScenario,
-  type Results,
-  type SessionResult,
-  type ToolInfo,
-} from '../../replay/results.ts';
+import { ALL_DATASETS, type Results, type SessionResult, type ToolInfo } from '../../replay/results.ts';
 import { qoeDigits } from './figures.ts';
 
-export interface Run {
-  /** `simulator` or `browser`, followed by a household's name or by a tier that is not the default. */
-  tier: string;
-  isSimulated: boolean;
-  /** The scenario's name. The file follows if two different scenarios have the same name. */
-  scenarioLabel: string;
-  scenario: ResolvedScenario;
-  /** Names of files for readers. */
-  files: string[];
-  tools: ToolInfo[];
-  results: Results;
-  algorithms: string[];
-  datasets: string[];
-  baseline: string;
-  digits: number;
-}
+export type Run = ReturnType<typeof runsOf>[number];
 
 /** Merges files of one scenario and tier. Runs are in the order of their first files. */
-export function runsOf(files: readonly ResultsFile[]): Run[] {
+export function runsOf(files: readonly ResultsFile[]) {
   const groups: ResultsFile[][] = [];
   for (const one of files) {
     const { tool, scenario } = one.results;
@@ -52,6 +31,7 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
     return {
       ...{ tier, scenario, results, baseline: tool.baseline, digits: qoeDigits(scenario) },
       isSimulated: tool.command === 'simulate',
+      // If two different scenarios have the same name, the file distinguishes them.
       scenarioLabel: isNamesake ? `${scenario.name} (${basename(first.file)})` : scenario.name,
       files: displayNames(members.map(({ file }) => file)),
       tools: members.map((member) => member.results.tool),
@@ -69,6 +49,7 @@ function displayNames(files: readonly string[]): string[] {
   return new Set(names).size === names.length ? names : [...files];
 }
 
+/** `simulator` or `browser`, followed by a household's name or by a tier that is not the default. */
 function tierOf(tool: ToolInfo): string {
   const household = tool.household === undefined ? '' : `, household ${tool.household.name}`;
   if (tool.command === 'simulate') return `simulator${household}`;

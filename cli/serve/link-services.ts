@@ -7,7 +7,7 @@ import { TOOL_VERSION } from '../tool.ts';
 import { capacityOf } from './serve-simulated.ts';
 
 const PATH = /^\/link-service\/(\w+)$/;
-/** The number is above the players of two pages. If a page asks for more services, the oldest one stops. */
+/** The limit is above the players of two pages. If a page asks for more services, the oldest service stops. */
 const MOST_SERVICES = 8;
 
 export class LinkServices {
@@ -16,7 +16,7 @@ export class LinkServices {
 
   constructor(private readonly session: (id: string) => ReplaySession | undefined) {}
 
-  /** Responds to requests for its path, and returns whether it did. */
+  /** Responds to a request of `PATH`. Returns false for other requests. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const id = PATH.exec(request.url ?? '')?.[1];
     if (id === undefined) return false;

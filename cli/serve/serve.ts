@@ -25,7 +25,7 @@ import { dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { takeEnvironment } from './settings.ts';
 
 const PREFIX = 'LEO_ABR_SERVE_';
-/** Largest file of a configuration, certificate or token. */
+/** Largest size of a file with a configuration, certificate or key. */
 const MOST_BYTES = 2 ** 20;
 
 type ServeFlags = ScriptFlags &

@@ -1,4 +1,4 @@
-/** Sets a command's flags from the environment. The command line has precedence over variables, and they over defaults. */
+/** Sets a command's flags from the environment. The order of precedence is command line, variable, default. */
 
 import type { Command, Option } from 'commander';
 import { check, InputError } from '../../abr/errors.ts';

@@ -8,7 +8,7 @@ export const EXIT_WRONG_INPUT = 2;
 export const EXIT_LINES_LOST = 3;
 /** `trial --guard`: a guard is broken for certain. */
 export const EXIT_GUARD_BROKEN = 3;
-/** `bench`: sessions were rejected at every attempt; `--resume` plays them again. */
+/** `bench`: sessions were rejected at every attempt. `--resume` plays them again. */
 export const EXIT_REJECTED = 4;
 /** Interrupted (128 + 2 for SIGINT, as in shells). */
 export const EXIT_INTERRUPTED = 130;

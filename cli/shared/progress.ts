@@ -44,7 +44,7 @@ export class Progress {
 }
 
 export interface Watched {
-  /** If it aborts, the promise rejects with its reason. */
+  /** An abort rejects the promise with the reason of the signal. */
   signal?: AbortSignal;
   onProgress?(done: number, total: number): void;
 }

@@ -1,4 +1,4 @@
-/** Runs predictor/training in its own Python environment, and sets this up at the first use. */
+/** Sets up a Python environment at the first use, and runs predictor/training in the environment. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

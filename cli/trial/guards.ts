@@ -8,18 +8,12 @@ import type { ArmSums, TrialSums } from './read-sums.ts';
 import { METRICS, type TrialMetric } from './sums-sql.ts';
 
 /** `limit` bounds the difference from the control, relative to the control's figure or in the figure's unit. */
-export interface Guard {
-  text: string;
-  metric: TrialMetric;
-  isUpper: boolean;
-  limit: number;
-  isRelative: boolean;
-}
+type Guard = ReturnType<typeof parseGuards>[number];
 
 const GUARD = /^(.+?)\s*(<=|>=)\s*([+-]?\d+(?:\.\d+)?)\s*(\S.*)?$/;
 
 /** Parses `stalled share <= +5 %, startup <= +0.1 s`. Throws an `InputError` for another text. */
-export function parseGuards(text: string): Guard[] {
+export function parseGuards(text: string) {
   return text.split(',').map((part) => {
     const [, name = '', sign, number, unit = ''] = GUARD.exec(part.trim()) ?? [];
     if (!sign) throw new InputError('--guard', 'guards like "startup <= +0.1 s, watch time >= -1 %"', part.trim());

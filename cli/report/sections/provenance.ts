@@ -1,4 +1,4 @@
-/** States program, machine, seeds, command and scenario, so that others can reproduce the results, and what is left out. */
+/** States how to reproduce the results (program, machine, seeds, command, scenario), and what they leave out. */
 
 import { type BenchNotes, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
 import { groupBy } from '../../../replay/evaluation/group-by.ts';
