@@ -97,7 +97,7 @@ async function measure(factor, variant) {
   if (!(played > 0.5 * seconds)) console.log(`only ${played.toFixed(1)} s were played`);
   for (const fault of faults) console.log(`fault: ${fault}`);
   const sorted = tickMillis.sort((a, b) => a - b);
-  const at = (level) => (sorted[Math.floor(level * sorted.length)] ?? Number.NaN).toFixed(1);
+  const at = (level) => sorted[Math.floor(level * sorted.length)].toFixed(1);
   const times = ({ dash, plugin, forPlugin }, scale) => {
     const millis = (micros) => ((micros / 1000) * scale).toFixed(0);
     const ratio = (plugin / dash).toFixed(2);

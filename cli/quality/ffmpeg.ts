@@ -18,18 +18,13 @@ export async function requireVmaf(run: Run): Promise<void> {
   throw new InputError('--ffmpeg', EXPECTED, undefined, `${run.ffmpeg}, which has none`);
 }
 
-export interface Pictures {
-  width: number;
-  height: number;
-  /** Width / height of the picture on the display. */
-  aspect: number;
-  frameRate: number;
-  /** Time of the first picture, on the media's own clock. */
-  firstSeconds: number;
-}
+export type Pictures = Awaited<ReturnType<typeof probe>>;
 
-/** Describes the first picture of a video file. @throws {InputError} with the file. */
-export async function probe(file: string, run: Run): Promise<Pictures> {
+/**
+ * Describes the first picture of a video file. `aspect` is width / height on the display. `firstSeconds` is the picture's
+ * time on the media's own clock. @throws {InputError} with the file.
+ */
+export async function probe(file: string, run: Run) {
   const said = await running(['-i', file, ...FIRST_PICTURE], run);
   const [width, height] = numbersIn(said.stdout, /^#dimensions 0: (\d+)x(\d+)/m);
   const [over, under] = numbersIn(said.stdout, TIME_BASE);

@@ -39,16 +39,7 @@ const GREATEST_STRETCH = 0.7;
 const SESSION_SCENARIOS = ['uhd-8', 'small-6', 'uhd-16', 'uhd-8', 'pensieve-60'] as const;
 const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as const;
 
-interface RowSession {
-  trace: Trace;
-  dataset: string;
-  startSeconds: number;
-  segmentCount: number;
-  scenario: (typeof SESSION_SCENARIOS)[number];
-  controller: (typeof SESSION_CONTROLLERS)[number];
-  /** Rates become mean * (rate / mean) ** stretch. At 1 they are unchanged. */
-  stretch: number;
-}
+type RowSession = ReturnType<typeof rowSessions>[number];
 
 /** Names a recording's data set, and its transport if the data set has several: UDP and TCP see different links. */
 function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
@@ -62,11 +53,14 @@ function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   return labels;
 }
 
-/** Plans two sessions at each start: on the recording and on the stretched recording. */
-function rowSessions(traces: readonly Trace[], labels: ReadonlyMap<Trace, string>, seed: number): RowSession[] {
+/**
+ * Plans two sessions at each start: on the recording and on the stretched recording, whose rates are
+ * mean * (rate / mean) ** stretch. A stretch of 1 leaves them unchanged.
+ */
+function rowSessions(traces: readonly Trace[], labels: ReadonlyMap<Trace, string>, seed: number) {
   const secondsOf = new Map<string, number>();
   for (const [trace, label] of labels) secondsOf.set(label, (secondsOf.get(label) ?? 0) + trace.durationSeconds);
-  const sessions: RowSession[] = [];
+  const sessions = [];
   for (const [index, trace] of traces.entries()) {
     const aimed = secondsOf.get(labels.get(trace)!)! / SESSIONS_PER_DATASET;
     const spacing = Math.min(GREATEST_SPACING_SECONDS, Math.max(LEAST_SPACING_SECONDS, aimed));

@@ -5,7 +5,7 @@ import { describePlayers, expect, test } from './playback-test.ts';
 const WAIT_MS = 2500;
 
 describePlayers([['dash'], ['hls.js']] as const, () => {
-  test('a slow start of each representation is waited for, once', async ({ labPage, stream }) => {
+  test('a slow start of each representation is waited for, once', async ({ labPage, onStream }) => {
     test.setTimeout(90_000);
     const started = new Set<string>();
     await labPage.route('**/video-*/*.m4s', async (route) => {
@@ -16,8 +16,8 @@ describePlayers([['dash'], ['hls.js']] as const, () => {
       // The route of an aborted request is gone.
       await route.continue().catch(() => {});
     });
-    const manifest = `${stream({ segmentSeconds: 2, segmentCount: 16, link: { 200: 12e6 } })}manifest.mpd`;
-    const seen = await labPage.evaluate(async (manifest) => {
+    const media = { segmentSeconds: 2, segmentCount: 16, link: { 200: 12e6 } };
+    const seen = await onStream(media, async (manifest) => {
       const lab = await window.lab.play({ manifest, options: { abandon: true, prior: false } });
       await window.lab.until('the last decision', ({ decisions }) => decisions.at(-1)?.state.segmentIndex === 15);
       return {
@@ -25,7 +25,7 @@ describePlayers([['dash'], ['hls.js']] as const, () => {
         rungs: lab.requests.map(({ rung }) => rung),
         setUps: lab.decisions.map(({ state }) => Math.max(0, ...(state.setupSeconds ?? []))),
       };
-    }, manifest);
+    });
     // The plugin expects of each representation the wait of the first.
     expect(Math.max(...seen.setUps)).toBeGreaterThan(WAIT_MS / 1000 - 0.3);
     expect(seen.kinds).not.toContain('abandon');
