@@ -46,8 +46,8 @@ export default defineConfig<object, WorkerFixtures>({
   // Players wait more than they compute, so more files than cores run at a time.
   workers: 3,
   projects: [
-    // These files compute more than they wait, so one runs beside two of the others, which take longer. Two servers of the
-    // demo would also share Vite's cache.
+    // These files compute more than they wait, so one runs beside two of the others, which take longer. Two servers of
+    // the demo would also share Vite's cache.
     { name: 'demo and tools', testMatch: COMPUTING, workers: 1 },
     { name: 'plugin', testIgnore: COMPUTING },
     ...engines,

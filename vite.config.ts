@@ -38,9 +38,9 @@ const leaveUrls: Plugin = {
 };
 
 /**
- * Begins a file with a comment that lets Chromium (from 136) compile all functions beside the main thread while the file
- * loads, instead of on the main thread at the first call: https://v8.dev/blog/explicit-compile-hints. Nearly all functions
- * are called by the second segment. Minifiers drop the comment, so this plugin is the last.
+ * Begins a file with a comment that lets Chromium (from 136) compile all functions beside the main thread while the
+ * file loads, instead of on the main thread at the first call: https://v8.dev/blog/explicit-compile-hints. Nearly all
+ * functions are called by the second segment. Minifiers drop the comment, so this plugin is the last.
  */
 const compileHint: Plugin = {
   name: 'compile-hint',
@@ -101,8 +101,8 @@ const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plug
 });
 
 /**
- * Puts files beside the built command, which finds them there (transport/programs.ts, service/api/page-routes.ts), and the
- * licence and the Python of `leo-abr train`, which an installation has no checkout for.
+ * Puts files beside the built command, which finds them there (transport/programs.ts, service/api/page-routes.ts), and
+ * the licence and the Python of `leo-abr train`, which an installation has no checkout for.
  */
 const filesBeside: Plugin = {
   name: 'leo-abr:files-beside',

@@ -19,7 +19,7 @@ const quantilesBps = [
   [8e6, 12e6, 18e6],
 ];
 const forecast = quantilesOf(12e6, { source: 'example', stepEndsSeconds: [4, 20], quantilesBps });
-/** With four futures, the tables fit on a page. At risk 0, a score is a mean. Without abandonment, a row is a download. */
+/** Four futures fit on a page. At risk 0, a score is a mean. Without abandonment, a row is a download. */
 const tuning = { futures: 4, outagesPerSecond: 0 };
 const options: MpcLOptions = { risk: 0, watchSeconds: Number.POSITIVE_INFINITY, abandon: false, tuning };
 

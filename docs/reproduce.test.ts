@@ -1,4 +1,4 @@
-/** With `npm run reproduce` and `npm run tables`, documents agree with docs/results, and `--check` finds differences. */
+/** By `npm run reproduce` and `npm run tables`, documents agree with docs/results, and `--check` finds differences. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -21,8 +21,8 @@ const { modelledQuality, perceivedQoe, QUALITY_PARAMETERS } = await bundledSourc
 const PHONE_LINES = 540;
 /**
  * Published prices. Comyco (MM 2019, fitted on WaterlooSQoE-III) has 0.8469 per point of VMAF, less 28.8 per second of
- * stall and 1.06 per point of a fall. Hossfeld et al. (2011) have exp(-(0.15 seconds + 0.19) stalls). KSQI prices startup
- * at a ninth.
+ * stall and 1.06 per point of a fall. Hossfeld et al. (2011) have exp(-(0.15 seconds + 0.19) stalls). KSQI prices
+ * startup at a ninth.
  */
 const COMYCO = { stallSecond: 28.8 / 0.8469, fall: 1.06 / 0.8469 };
 const STALL_IN_SECONDS = 0.19 / 0.15;
@@ -50,7 +50,7 @@ function mediaTargets(folder) {
     });
 }
 
-/** A study's clips. A stall before the first chunk is the startup. A bitrate is the representation's mean in the clip. */
+/** A study's clips. A stall before the first chunk is the startup. A bitrate is a representation's mean in the clip. */
 function clipsOf(folder) {
   return csvRows(join(folder, 'data.csv')).map((row) => {
     const [file, mos, content] = Object.values(row);
@@ -128,8 +128,8 @@ function fitQuality(targets) {
 }
 
 /**
- * Targets of a study from clips without stalls and switches. A target is the mean VMAF. VMAF does not judge less than 20
- * pictures per second, so those clips have the rating on VMAF's scale.
+ * Targets of a study from clips without stalls and switches. A target is the mean VMAF. VMAF does not judge less than
+ * 20 pictures per second, so those clips have the rating on VMAF's scale.
  */
 function studyTargets(clips, group) {
   const formats = ({ encodings }) =>
@@ -226,8 +226,8 @@ for (const { rate, share, shares } of frameRateShares(encodes)) {
 }
 
 const [one, two] = STUDIES.map((name) => fitPrices(studies[name], PARTS[name]));
-// Every stall of SQoE-I lasts 5 s, so the share of the stall's start is Hossfeld's. If two sources' prices differ several
-// times, their geometric mean counts. Prices of falls are of one order, so their mean counts.
+// Every stall of SQoE-I lasts 5 s, so the share of the stall's start is Hossfeld's. If two sources' prices differ
+// several times, their geometric mean counts. Prices of falls are of one order, so their mean counts.
 const stallSecond = Math.sqrt(one.stall * 5 * COMYCO.stallSecond) / (5 + STALL_IN_SECONDS);
 const prices = {
   stall: STALL_IN_SECONDS * stallSecond,

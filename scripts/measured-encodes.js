@@ -35,8 +35,8 @@ export function encodeTargets(encodes) {
 }
 
 /**
- * Bits of each codec per bit of H.264 at the same VMAF. A source's ratio is the mean over the qualities that both curves
- * reach, as in Bjontegaard's delta, with straight lines over the bitrate's logarithm.
+ * Bits of each codec per bit of H.264 at the same VMAF. A source's ratio is the mean over the qualities that both
+ * curves reach, as in Bjontegaard's delta, with straight lines over the bitrate's logarithm.
  */
 export function codecFactors(encodes) {
   const full = encodes.filter(({ frameRate, lines, displayLines }) => frameRate === 30 && lines === displayLines);

@@ -9,7 +9,7 @@ import { loadOnnx, type OnnxModels } from '../../replay/onnx-model.ts';
 import { bytesOf } from '../quality/pieces.ts';
 import { builtFolder, TOOL_FOLDER } from '../tool.ts';
 
-/** Resolves to undefined without names. Rejects with an `InputError` if a file is unreadable or its model does not run. */
+/** Resolves to undefined without names. Rejects with an `InputError` if a file is unreadable or a model fails. */
 export async function onnxModels(names: readonly OnnxName[], flag: string): Promise<OnnxModels | undefined> {
   if (names.length === 0) return undefined;
   const runtimeFolder = runtimeOf(names[0]!, flag);

@@ -82,7 +82,7 @@ function choiceRows({ sessions, scenario }: Results): ResultRow[] {
   });
 }
 
-/** The rival with the best perceived QoE. The oracle and other forms of the baseline (`mpc-l:no-rate`) are no rivals. */
+/** The rival with the best perceived QoE. The oracle and forms of the baseline (`mpc-l:no-rate`) are no rivals. */
 function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRow[]): ResultRow {
   const [family] = algorithm.split(':');
   const rivals = rows.filter(

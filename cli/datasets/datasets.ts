@@ -97,8 +97,8 @@ const LOCK_FILE = 'datasets-lock.json';
 type FetchOptions = Required<Watched> & { place: Place; out: string; onNote: (note: string) => void };
 
 /**
- * Writes the folder of the data set and the lock file into `out`. Returns the number of recordings. If a file is missing
- * or wrong, it writes nothing.
+ * Writes the folder of the data set and the lock file into `out`. Returns the number of recordings. If a file is
+ * missing or wrong, it writes nothing.
  */
 async function fetchDataset(recipe: Recipe, options: FetchOptions): Promise<number> {
   const { place, out, signal, onNote } = options;

@@ -21,8 +21,8 @@ export async function requireVmaf(run: Run): Promise<void> {
 export type Pictures = Awaited<ReturnType<typeof probe>>;
 
 /**
- * Describes the first picture of a video file. `aspect` is width / height on the display. `firstSeconds` is the picture's
- * time on the media's own clock. @throws {InputError} with the file.
+ * Describes the first picture of a video file. `aspect` is width / height on the display. `firstSeconds` is the
+ * picture's time on the media's own clock. @throws {InputError} with the file.
  */
 export async function probe(file: string, run: Run) {
   const said = await running(['-i', file, ...FIRST_PICTURE], run);

@@ -1,4 +1,4 @@
-/** Measures all segments of a stream, several at a time. Each result stays on disk, so that another run can continue. */
+/** Measures all segments of a stream, several at a time. Results stay on disk, so that another run can continue. */
 
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../../abr/errors.ts';
@@ -27,7 +27,7 @@ export interface Measurement {
   displayedLines?: keyof typeof MODELS;
   /** Number of processes at a time. */
   jobs: number;
-  /** Lines of JSON: the versions of source and stream, then one line per segment. An incomplete line is measured again. */
+  /** Lines of JSON: versions of source and stream, then one line per segment. Incomplete lines are measured again. */
   progressFile: string;
 }
 
@@ -35,8 +35,8 @@ export interface Measurement {
 type Measured = { id: string; index: number; bytes: number; quality: number };
 
 /**
- * `onResume` gets the number of segments that an earlier run measured. @throws {InputError} for files that ffmpeg cannot
- * read, and for a progress file of another source, stream or display.
+ * `onResume` gets the number of segments that an earlier run measured. @throws {InputError} for files that ffmpeg
+ * cannot read, and for a progress file of another source, stream or display.
  */
 export async function measureQuality(
   measurement: Measurement,

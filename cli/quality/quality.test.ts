@@ -8,8 +8,8 @@ import { interrupts, refused, run } from '../shared/run.fixture.ts';
 const at = temporaryFolder('test');
 
 /**
- * Stands in for ffmpeg and logs each comparison. A segment is a text with the time of its first picture and its VMAF. The
- * source is 16:9 and has 25 pictures per second.
+ * Stands in for ffmpeg and logs each comparison. A segment is a text with the time of its first picture and its VMAF.
+ * The source is 16:9 and has 25 pictures per second.
  */
 const FFMPEG = `#!${process.execPath}
 const fs = require('node:fs');

@@ -1,4 +1,4 @@
-/** Starts and ends prediction services on the link of a demo's session: `POST`, `DELETE` of `/link-service/<session>`. */
+/** Starts and ends prediction services on a demo session's link: `POST` and `DELETE` of `/link-service/<session>`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReplaySession } from '../../replay/origin/index.ts';

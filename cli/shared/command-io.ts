@@ -15,7 +15,7 @@ export interface CommandIo {
   env?: Readonly<Record<string, string | undefined>>;
   /** Number of threads without `--jobs`. */
   defaultJobs: number;
-  /** Calls `callback` at the first SIGINT or SIGTERM. The next signal kills. Returns a function that stops listening. */
+  /** Calls `callback` at the first SIGINT or SIGTERM. The next one kills. Returns a function that stops listening. */
   onInterrupt(callback: () => void): () => void;
 }
 

@@ -62,8 +62,8 @@ export function scenarioOption(value: string): ResolvedScenario {
 /**
  * `--fold-models` gives each recording group its model, so that no model is evaluated on its training data. The file is
  * `{"<recording group>": "<model file>", ...}`, as `leo-abr train --folds` writes it. File names are relative to its
- * folder. Throws an `InputError` for an unusable map or model, and for a group of the traces without a model, because the
- * shipped model may have been trained on that group.
+ * folder. Throws an `InputError` for an unusable map or model, and for a group of the traces without a model, because
+ * the shipped model may have been trained on that group.
  */
 export function foldModelsOption(file: string, traces: readonly Trace[]): Record<string, ModelFile> {
   const json = readJson(file, '--fold-models');

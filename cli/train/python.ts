@@ -20,7 +20,7 @@ const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
 const STAMP = 'leo-abr-training.sha256';
 const IS_WINDOWS = process.platform === 'win32';
 
-/** Sets up the environment if it is missing or outdated, with an interpreter from `--python`. Returns its interpreter. */
+/** Sets up the environment if it is missing or outdated, by the interpreter `python`. Returns its own interpreter. */
 export async function prepareEnvironment(
   { environment, python: given }: { environment: string; python?: string | undefined },
   io: CommandIo,

@@ -50,7 +50,7 @@ function compareArms(sums: TrialSums, name: string | undefined) {
 const isEnough = ({ sessions, perCluster }: ArmSums) =>
   sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 
-/** The interval of `difference` holds at a single look. The one of `always` holds at any look, for all arms together. */
+/** The interval of `difference` holds at a single look, and that in `always` at any look, for all arms together. */
 export function comparisonOf(metric: TrialMetric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = ratios.contrastOf(arm, control);

@@ -19,7 +19,7 @@ const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] =
 
 const hasBytes = (value: string) => given('receivedBits is not null', value);
 
-/** Metrics that decide, and that kinds of sessions are compared in. `qoe` replaces `perceived`, which old reports lack. */
+/** Metrics that decide, also by kind of session. `qoe` replaces `perceived`, which old reports lack. */
 export const DECISIVE: readonly TrialMetric[] = [
   metric('perceived', 'perceived QoE, 0 to 100', 2, overTime('perceivedQoe')),
   metric('qoe', 'QoE-linear, Mbit/s', 2, overTime('qoe')),

@@ -8,7 +8,7 @@ import { expect, expectNoAxeViolations, test } from './demo-test.ts';
 const ATTEMPTS_MS = 400_000;
 const MINUTE_MS = 90_000;
 
-/** Waits until the page's sentence has these seconds. Returns each lane's frozen seconds, and the lanes that are ahead. */
+/** Waits until the page's sentence has these seconds. Returns each lane's frozen seconds, and the lanes ahead. */
 async function readAt(page: Page, seconds: number) {
   await page.waitForFunction(
     (least) => Number(/^In (\d+)/.exec(document.querySelector('#story')!.textContent!)?.[1] ?? 0) >= least,

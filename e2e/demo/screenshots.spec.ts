@@ -1,9 +1,10 @@
 /**
- * Compares the parts of the demo page that do not depend on time with the pictures in screenshots.spec.ts-pictures/: the
- * page before the first request, and the views of an invented run (demo/views/recorded-run.fixture.ts).
+ * Compares the parts of the demo page that do not depend on time with the pictures in screenshots.spec.ts-pictures/:
+ * the page before the first request, and the views of an invented run (demo/views/recorded-run.fixture.ts).
  *
- * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs, so the tests are
- * skipped with another browser. After an intended change: npx playwright test e2e/demo/screenshots.spec.ts --update-snapshots
+ * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs, so the tests
+ * are skipped with another browser. After an intended change: npx playwright test e2e/demo/screenshots.spec.ts
+ * --update-snapshots
  */
 
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Drives other engines than today's Chromium by W3C WebDriver or the DevTools protocol, for the playback tests. Playwright
- * drives only its own builds of Firefox and WebKit, and its BiDi needs a newer Firefox than Debian's.
+ * Drives other engines than today's Chromium by W3C WebDriver or the DevTools protocol, for the playback tests.
+ * Playwright drives only its own builds of Firefox and WebKit, and its BiDi needs a newer Firefox than Debian's.
  */
 
 import { type SpawnOptions, spawn } from 'node:child_process';

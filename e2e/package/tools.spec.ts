@@ -75,7 +75,7 @@ const [SERVE, ...others] = ['README.md', 'docs/service.md'].map((document) => {
   return lines.find((line) => line.startsWith('npx leo-abr-tools serve --dish simulated'))?.replace(/ +#.*/, '');
 });
 
-/** Environments, and Chromium's language in each. Playwright's `locale` sets the language in every build of Chromium. */
+/** Environments, and Chromium's language in each. Playwright's `locale` sets it in every build of Chromium. */
 for (const [LANG, locale] of [
   ['C.UTF-8', POSIX_LOCALE],
   ['de_DE.UTF-8', 'de-DE'],

@@ -1,6 +1,6 @@
 /**
- * A trial with the packed leo-abr-tools, as docs/production.md describes it: a configuration on another origin, viewers in
- * arms, their reports in `collect`, the table of `trial`, a guard, and the switch-off.
+ * A trial with the packed leo-abr-tools, as docs/production.md describes it: a configuration on another origin, viewers
+ * in arms, their reports in `collect`, the table of `trial`, a guard, and the switch-off.
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * On a fast link that nobody else uses, a low-latency player stays at its target latency at rate 1, and one that joins 2 s
- * below its target goes there.
+ * On a fast link that nobody else uses, a low-latency player stays at its target latency at rate 1, and one that joins
+ * 2 s below its target goes there.
  */
 
 import type { MediaPlayerClass } from 'dashjs';

@@ -30,7 +30,7 @@ const PLAYERS: [name: LabPlayerName, file: string, failures: Failure[]][] = [
   ['Shaka 5', 'master.m3u8', ['missing', 'cut off']],
 ];
 
-/** Makes requests for parts of `FAILING` fail. Returns a list of sessions and segments, which grows with each failure. */
+/** Makes requests for parts of `FAILING` fail. Returns a list of sessions and segments that grows with each failure. */
 async function failParts(page: Page, failure: Failure): Promise<string[]> {
   const failed: string[] = [];
   await page.route(/\/video-\d+\/\d+\.m4s/, async (route) => {

@@ -1,6 +1,6 @@
 /**
- * Managed Media Source, as on an iPhone: players pause requests from `endstreaming` to `startstreaming`. The test simulates
- * it on Chromium's MediaSource. WebKit's core tests play with the real one.
+ * Managed Media Source, as on an iPhone: players pause requests from `endstreaming` to `startstreaming`. The test
+ * simulates it on Chromium's MediaSource. WebKit's core tests play with the real one.
  */
 
 import type { Forecaster } from '../../abr/forecast.ts';

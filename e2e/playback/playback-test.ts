@@ -1,6 +1,6 @@
 /**
- * Shared by the playback tests: an origin that paces media over an invented link, pages with a real player and the plugin
- * built from the current sources, and helpers inside the page (`window.lab`).
+ * Shared by the playback tests: an origin that paces media over an invented link, pages with a real player and the
+ * plugin built from the current sources, and helpers inside the page (`window.lab`).
  */
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -156,7 +156,7 @@ interface LabFixtures {
 /** Tags a test that checks the plugin's faults itself. Other tests expect none. */
 export const FAULTS = { tag: '@faults' };
 
-/** Tags a test that also runs in other engines. Their pages have only `goto`, `reload` and `evaluate` (`e2e/engines/`). */
+/** Tags a test that also runs in other engines. Their pages have only `goto`, `reload`, `evaluate` (`e2e/engines/`). */
 export const CORE = { tag: '@core' };
 /** Excludes WebKit, where the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };

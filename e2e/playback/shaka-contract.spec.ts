@@ -1,6 +1,6 @@
 /**
- * Checks what Shaka's documentation asks of an `AbrManager` (externs/shaka/abr_manager.js). Shaka's own manager shows that
- * the checks are right. They run without a source, like Shaka's own tests.
+ * Checks what Shaka's documentation asks of an `AbrManager` (externs/shaka/abr_manager.js). Shaka's own manager shows
+ * that the checks are right. They run without a source, like Shaka's own tests.
  */
 
 import type shaka5 from 'shaka-player';

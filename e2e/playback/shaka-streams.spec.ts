@@ -139,7 +139,7 @@ describePlayers([['Shaka 5'], ['Shaka 4']] as const, (playerName) => {
       const decided = new Set(seen.found.map(({ index }) => index)).size;
       expect(decided).toBeGreaterThan(2);
       if (isOneByOne) {
-        // All parts of a segment share a decision. Shaka's search for the start of the stream needs a few more decisions.
+        // All parts of a segment share a decision. Shaka's search for the stream's start needs a few more.
         expect(seen.found.length).toBeLessThan(decided + 4);
         expect(seen.repeated).toBeGreaterThan(3 * decided);
       }

@@ -1,4 +1,4 @@
-/** The origin makes a representation at the first request, so that the first byte takes seconds and later bytes do not. */
+/** The origin makes a representation at the first request: the first byte takes seconds, and later bytes do not. */
 
 import { describePlayers, expect, test } from './playback-test.ts';
 

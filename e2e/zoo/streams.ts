@@ -25,7 +25,7 @@ export interface ZooStream {
   durations?: readonly number[];
   /** The first segments have this size in all representations. */
   black?: { segments: number; bytes: number };
-  /** The bitrate that the manifest declares for a video representation, or undefined for none. Default: the true one. */
+  /** The declared bitrate of a video representation, or undefined for none. Default: the true bitrate. */
   declaredBps?(bps: number, index: number): number | undefined;
   /** Changes a representation's clip. */
   clip?(clip: Clip, index: number): Clip;
@@ -40,8 +40,8 @@ export interface ZooStream {
   /** HLS has a group per audio bitrate. With `each`, a quality has one group. Default: a quality has all groups. */
   audioGroups?: 'each';
   /**
-   * The second half is a period with other pictures. In HLS it follows a discontinuity and needs as many representations
-   * as the first half.
+   * The second half is a period with other pictures. In HLS it follows a discontinuity and needs as many
+   * representations as the first half.
    */
   secondLadderBps?: readonly number[];
   /** This segment does not exist. The timeline has a hole, and HLS marks a gap. */

@@ -51,7 +51,7 @@ function figureOf(
   };
 }
 
-/** `low` and `high` are the ends of the difference's interval around the mean. Without an interval, both are `value`. */
+/** `low` and `high` are the ends of the difference's interval around the mean. Both are `value` without it. */
 function qoeRow({ algorithm, qoeMean, qoePerceivedMean, live, vsBaseline }: SummaryRow, isPerceived: boolean) {
   const value = isPerceived ? qoePerceivedMean! : (live?.qoe ?? qoeMean);
   const { perceivedDiff, qoeDiff } = vsBaseline ?? {};
