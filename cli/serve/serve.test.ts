@@ -38,26 +38,27 @@ describe('serve', () => {
 
   test('takes flags from the environment', async () => {
     const origins = ['https://a.example', 'https://b.example'];
-    const { stderr, status } = await run(
-      ['serve', '--host', '127.0.0.1'],
-      async (url) => {
-        for (const origin of origins) {
-          expect((await fetch(`${url}/healthz`, { headers: { origin } })).status).toBe(200);
-        }
-      },
-      {
-        LEO_ABR_SERVE_HOST: '127.0.0.2',
-        LEO_ABR_SERVE_PORT: '0',
-        LEO_ABR_SERVE_TOKEN_FILE: '',
-        LEO_ABR_SERVE_ALLOW_ORIGIN: origins.join(),
-      },
-    );
+    const during = async (url: string) => {
+      for (const origin of origins) {
+        expect((await fetch(`${url}/healthz`, { headers: { origin } })).status).toBe(200);
+      }
+      const { location } = (await (await fetch(`${url}/v1/state`)).json()) as { location: object };
+      expect(location).toEqual({ latitudeDegrees: 48.1234, longitudeDegrees: 11.5678 });
+    };
+    const { stderr, status } = await run(['serve', '--host', '127.0.0.1'], during, {
+      ...{ LEO_ABR_SERVE_HOST: '127.0.0.2', LEO_ABR_SERVE_PORT: '0', LEO_ABR_SERVE_TOKEN_FILE: '' },
+      ...{ LEO_ABR_SERVE_LOCATION: '48.1234,11.5678', LEO_ABR_SERVE_EXACT_LOCATION: 'true' },
+      LEO_ABR_SERVE_ALLOW_ORIGIN: origins.join(', '),
+    });
     expect({ status, refused: stderr.includes('refused') }).toEqual({ status: 0, refused: false });
   });
 
   test.each<[Record<string, string>, string]>([
     [{ LEO_ABR_SERVE_PORT: '70000' }, 'LEO_ABR_SERVE_PORT: expected a whole number from 0'],
     [{ LEO_ABR_SERVE_PROT: '1' }, 'LEO_ABR_SERVE_PROT: expected one of host, port, allow-host, '],
+    [{ LEO_ABR_SERVE_PRINT_OPENAPI: 'true' }, 'LEO_ABR_SERVE_PRINT_OPENAPI: expected one of host, port, '],
+    [{ LEO_ABR_SERVE_EXACT_LOCATION: '1' }, 'LEO_ABR_SERVE_EXACT_LOCATION: expected true or false, got "1"'],
+    [{ LEO_ABR_SERVE_EXACT_LOCATION: 'false', LEO_ABR_SERVE_PORT: '-1' }, 'LEO_ABR_SERVE_PORT: expected a whole'],
     [{ LEO_ABR_SERVE_TOKEN_FILE: 'package.json' }, 'package.json: LEO_ABR_SERVE_TOKEN'],
   ])('names the variable of %j', (env, message) => refused(run(['serve'], undefined, env), message));
 
