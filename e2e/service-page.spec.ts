@@ -125,7 +125,7 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
     await expect.poll(() => spanOf(page, 'usage')).toBeGreaterThan(0.9);
     await expect(card(page, 'Players').getByRole('row')).toHaveText(['PlayerShareState', /^1100 %downloading/]);
     await expect(card(page, 'Dish')).toContainText(/Ping\d+ ms/);
-    await expect(card(page, 'Recordings')).toContainText('Start the service with --record');
+    await expect(card(page, 'Recordings')).toContainText('start the service with --record');
     const countdown = await headline(page).textContent();
     await expect(headline(page)).not.toHaveText(countdown!);
     await expect(problems(page)).toBeEmpty();
@@ -167,7 +167,7 @@ test('asks for the token, and names a problem and what to do', async ({ page, st
 test('shows the truth when the dish is gone, the disk is full and the clock leapt', async ({ page, start }) => {
   test.setTimeout(120_000);
   const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock: REAL_CLOCK });
-  const disk = new SmallDisk({ room: 2000 });
+  const disk = new SmallDisk(2000);
   let leapMs = 0;
   const expectSoon = expect.configure({ timeout: 20_000 });
   const { url } = await start({
