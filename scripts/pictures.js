@@ -1,18 +1,15 @@
-/** `npm run pictures`: draws the SVG files of docs/images; see the usage below. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+/** `npm run pictures`: draws the SVG files of docs/images. */
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { bundledSources } from './bundled-sources.js';
-import { commandLine } from './command-line.js';
+import { commandLine, gitFiles, ROOT, read } from './command-line.js';
 import { readSteps } from './result-steps.js';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const USAGE = `usage: npm run pictures -- [--check]
 
 Draws docs/images/*.svg from docs/results/*.json (quality, stalls) and from the imports of the sources (house).
 --check writes nothing; the status is 1 if a picture differs.`;
-/** Each folder's content, from the top down in the picture of the house; the service is beside the session. */
+/** Each folder's content, in the picture's order from top to bottom. The service is beside the session. */
 const HOUSE = {
   e2e: 'browser tests',
   demo: 'the page of npm start',
@@ -40,13 +37,13 @@ const objects = ({ columns, rows }) =>
 for (const [name, draw] of Object.entries({ quality, stalls, house })) {
   const file = join(ROOT, 'docs', 'images', `${name}.svg`);
   const picture = draw();
-  if (existsSync(file) && readFileSync(file, 'utf8') === picture) continue;
+  if (existsSync(file) && read(file) === picture) continue;
   console.log(`docs/images/${name}.svg: ${flags.check ? 'differs from its source' : 'written'}`);
   if (flags.check) process.exitCode = 1;
   else writeFileSync(file, picture);
 }
 
-/** The curve of quality, and a bar per bitrate and algorithm for the segments that it chose. */
+/** Draws the curve of quality, and for each bitrate and algorithm a bar with the share of its segments. */
 function quality() {
   const choices = objects(results.choices.tables.choices);
   const ladder = [...new Set(choices.map((row) => row['chosen, Mbit/s']))];
@@ -69,11 +66,10 @@ function quality() {
   ]);
 }
 
-/** A dot per algorithm. Beside a close dot to the right, its name is on the left. */
+/** Draws a dot per algorithm. If another dot is close on the right, the name is on the left. */
 function stalls() {
-  const rows = objects(results['any-link'].tables['any-link-algorithms']).filter(
-    ({ scenario }) => scenario === 'ladder-8',
-  );
+  const all = objects(results['any-link'].tables['any-link-algorithms']);
+  const rows = all.filter(({ scenario }) => scenario === 'ladder-8');
   const axis = (label, column, step) => {
     const values = rows.map((row) => row[column] / step);
     const [from, to] = [Math.floor(Math.min(...values)), Math.ceil(Math.max(...values))];
@@ -81,21 +77,18 @@ function stalls() {
     return { label, from: from * step, to: to * step, ticks };
   };
   const axes = [axis('stalls, s per session', 'stalls, s', 0.2), axis('quality, 0 to 100', 'quality', 1)];
-  return plot(
-    'Quality against stalls on 753 links with and without satellites: better is up and left',
-    axes,
-    (x, y) => {
-      const dots = rows.map((row) => ({ name: row.algorithm, left: x(row['stalls, s']), middle: y(row.quality) }));
-      return dots.map(({ name, left, middle }) => {
-        const isBeside = dots.some((one) => Math.abs(one.left - left - 70) < 60 && Math.abs(one.middle - middle) < 12);
-        const label = isBeside ? [left - 10, middle + 4, name, 'end'] : [left + 10, middle + 4, name];
-        return dot(name.startsWith('mpc-l') ? 0 : 1, left, middle) + text(...label);
-      });
-    },
-  );
+  const title = 'Quality against stalls on 753 links with and without satellites: better is up and left';
+  return plot(title, axes, (x, y) => {
+    const dots = rows.map((row) => ({ name: row.algorithm, left: x(row['stalls, s']), middle: y(row.quality) }));
+    return dots.map(({ name, left, middle }) => {
+      const isBeside = dots.some((one) => Math.abs(one.left - left - 70) < 60 && Math.abs(one.middle - middle) < 12);
+      const label = isBeside ? [left - 10, middle + 4, name, 'end'] : [left + 10, middle + 4, name];
+      return dot(name.startsWith('mpc-l') ? 0 : 1, left, middle) + text(...label);
+    });
+  });
 }
 
-/** The folders, with an arrow for each import between them that no longer way implies. */
+/** Draws the folders with an arrow for each import, unless other arrows already lead there. */
 function house() {
   const imports = importsOfFolders();
   const reached = (from) => new Set([...imports[from]].flatMap((to) => [to, ...reached(to)]));
@@ -112,10 +105,10 @@ function house() {
 
 function importsOfFolders() {
   const imports = Object.fromEntries(Object.keys(HOUSE).map((name) => [name, new Set()]));
-  for (const file of execFileSync('git', ['ls-files', '*.ts'], { cwd: ROOT, encoding: 'utf8' }).split('\n')) {
+  for (const file of gitFiles('*.ts')) {
     if (!existsSync(join(ROOT, file)) || !/(?<!\.test|\.fixture)\.ts$/.test(file)) continue;
     const from = file.split('/')[0];
-    for (const [, path] of readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
+    for (const [, path] of read(file).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
       const to = normalize(join(file, '..', path)).split('/')[0];
       if (to !== from && imports[from] && imports[to]) imports[from].add(to);
     }
@@ -128,7 +121,7 @@ function placeOf(folder) {
   return { x: folder === 'service' ? 325 : 105, y: 36 + 60 * (row > 6 ? row - 1 : row) };
 }
 
-/** Straight down, or round a corner to the service and from it. */
+/** Draws an arrow straight down, or round a corner to or from the service. */
 function arrow(...folders) {
   const [from, to] = folders.map(placeOf);
   const begin = from.x < to.x ? `M${from.x + 95} ${from.y + 20}H${to.x}` : `M${from.x} ${from.y + 40}`;
@@ -150,7 +143,7 @@ function plot(title, [across, up], shapes) {
   ]);
 }
 
-/** The picture has a ground of its own, light or dark. */
+/** Makes the picture, with its own light or dark background. */
 function svg(width, height, title, shapes) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" viewBox="0 0 ${width} ${height}" role="img" font-family="sans-serif" font-size="13">
 <title>${title}</title>
