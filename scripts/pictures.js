@@ -7,7 +7,7 @@ import { readSteps } from './result-steps.js';
 
 const USAGE = `usage: npm run pictures -- [--check]
 
-Draws docs/images/*.svg from docs/results/*.json (quality, stalls) and from the imports of the sources (house).
+Draws docs/images/*.svg from docs/results/*.json (quality, stalls, live) and from the imports of the sources (house).
 --check writes nothing; the status is 1 if a picture differs.`;
 /** Each folder's content, in the picture's order from top to bottom. The service is beside the session. */
 const HOUSE = {
@@ -34,7 +34,7 @@ const { modelledQuality, usualDisplayedLines } = await bundledSources('abr/index
 const results = readSteps(join(ROOT, 'docs', 'results'));
 const objects = ({ columns, rows }) =>
   rows.map((row) => Object.fromEntries(Object.keys(columns).map((name, i) => [name, row[i]])));
-for (const [name, draw] of Object.entries({ quality, stalls, house })) {
+for (const [name, draw] of Object.entries({ quality, stalls, live, house })) {
   const file = join(ROOT, 'docs', 'images', `${name}.svg`);
   const picture = draw();
   if (existsSync(file) && read(file) === picture) continue;
@@ -88,6 +88,34 @@ function stalls() {
   });
 }
 
+/** Draws a line per algorithm through its targets of 1, 2, 3 and 5 s, with the latency beside each dot. */
+function live() {
+  const targets = [1, 2, 3, 5].map((seconds) => objects(results[`live-${seconds}`].tables[`live-${seconds}`]));
+  const axes = [
+    { label: 'stalls a minute', from: 0.02, to: 25, ticks: [0.03, 0.1, 0.3, 1, 3, 10], scale: Math.log10 },
+    { label: 'quality, 0 to 100', from: 91, to: 96, ticks: [91, 92, 93, 94, 95, 96] },
+  ];
+  const title = 'Live: quality against stalls, and the latency behind live: better is up and left';
+  return plot(title, axes, (x, y) =>
+    Object.entries({ 'mpc-l': [0, -24, 4], 'mpc-d': [1, 0, 19], throughput: [1, 0, -9], 'mpc-o': [2, 0, -9] }).flatMap(
+      ([name, [n, aside, below]]) => {
+        const dots = targets
+          .map((rows) => rows.find((row) => row.recordings === 'all' && row.algorithm === name))
+          .map((row) => ({ left: x(row['stalls / min']), middle: y(row.quality), latency: row['latency, s'] }));
+        const line = dots.map(({ left, middle }) => `${at(left)} ${at(middle)}`).join('L');
+        return [
+          `<path class="line c${n}" d="M${line}"/>`,
+          ...dots.map(({ left, middle }) => dot(n, left, middle)),
+          ...dots.map(({ left, middle, latency }, i) =>
+            text(left + (i < 3 ? aside : 0), middle + (i < 3 ? below : 19), `${latency.toFixed(1)} s`, 'middle'),
+          ),
+          text(dots[0].left + 10, dots[0].middle + 4, name),
+        ];
+      },
+    ),
+  );
+}
+
 /** Draws the folders with an arrow for each import, unless other arrows already lead there. */
 function house() {
   const imports = importsOfFolders();
@@ -129,8 +157,10 @@ function arrow(...folders) {
   return `<path class="line" marker-end="url(#tip)" d="${begin}${end}"/>`;
 }
 
+/** An axis goes from `from` to `to`, by the logarithm if it has a `scale`. */
 function plot(title, [across, up], shapes) {
-  const x = (value) => 60 + (540 * (value - across.from)) / (across.to - across.from);
+  const { scale = (value) => value } = across;
+  const x = (value) => 60 + (540 * (scale(value) - scale(across.from))) / (scale(across.to) - scale(across.from));
   const y = (value) => 340 - (290 * (value - up.from)) / (up.to - up.from);
   return svg(640, 400, title, [
     ...up.ticks.map(
@@ -153,7 +183,7 @@ function svg(width, height, title, shapes) {
   :root { --ground: #0d1117; --ink: #e6ebf2; --grid: #333c48; --c0: #7fb0ff; --c1: #ffac57; --c2: #4fd6b4 }
 }
 text, marker { fill: var(--ink) } .grid { stroke: var(--grid) } .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) }
-.line, .box { fill: none; stroke: var(--ink); stroke-width: 1.5 } .line.c2 { stroke: var(--c2) }
+.line, .box { fill: none; stroke: var(--ink); stroke-width: 1.5 } .line.c0 { stroke: var(--c0) } .line.c1 { stroke: var(--c1) } .line.c2 { stroke: var(--c2) }
 </style>
 <marker id="tip" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0 0L9 4L0 8Z"/></marker>
 <rect width="${width}" height="${height}" fill="var(--ground)"/>
