@@ -4,7 +4,7 @@ import { ALGORITHM_NAMES, type ControllerOptions, createController } from './alg
 import type { Controller } from './controller.ts';
 import { InputError } from './errors.ts';
 import { forAll } from './property.fixture.ts';
-import { qoeWeights } from './qoe/qoe.ts';
+import { bitrateWeights } from './qoe/qoe.ts';
 import {
   anyDownloads,
   anyQuestion,
@@ -37,12 +37,12 @@ test.each(ALGORITHM_NAMES)('%s names itself in its answers, which are valid in a
 
 test.each(ALGORITHM_NAMES)('%s keeps nothing between sessions or answers', (name) => {
   const used = createController(name);
-  // It has played a minute at twice the rate.
+  // `used` has played a minute at twice the rate.
   const [{ state: before }] = fc.sample(anyQuestion(true), { numRuns: 1, seed: 2 }) as [Question];
   for (let second = 0; second < 60; second++) {
     used.pace?.({ ...before, nowSeconds: before.nowSeconds + second, playbackRate: 2 }, undefined);
   }
-  // A smaller example would be none: what `used` remembers is not in it.
+  // No example is shrunk, because it would lack what `used` remembers.
   forAll([anyQuestion()], { numRuns: 15, seed: 2, endOnFailure: true }, ({ state, inFlight, forecast }) => {
     const questions: ((controller: Controller) => unknown)[] = [
       (controller) => controller.decide(state, forecast),
@@ -73,7 +73,7 @@ test.each(UNLIKE)('%s: bits in another unit change no choice', (name) => {
     const { representation } = controller.decide(state, forecast);
     return [representation, change === 'keep' ? change : change.representation, rate];
   };
-  const weightsOf = (ladderBps: readonly number[]) => qoeWeights('linear', ladderBps);
+  const weightsOf = (ladderBps: readonly number[]) => bitrateWeights('linear', ladderBps);
   forAll([anyQuestion(), fc.constantFrom(2, 0.5)], { numRuns: 100, seed: 4 }, ({ state, inFlight, forecast }, by) => {
     if (forecast?.kind === 'path') return;
     const { bitrateBps, sizeBits, receivedBits } = inFlight;

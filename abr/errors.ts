@@ -1,24 +1,24 @@
-/** Checks of input from outside, and their error: field, expectation, received value. */
+/** Checks of input from outside, and their error. */
 
 /** Invalid input. The message names the field, the expectation and the received value. */
 export class InputError extends Error {
   override readonly name: string = 'InputError';
 
   constructor(
-    /** Where the wrong value is: `state.ladderBps[2]`, `--seed`, `trace.csv:12: throughput_mbps` ... */
+    /** Place of the wrong value: `state.ladderBps[2]`, `--seed`, `trace.csv:12: throughput_mbps` ... */
     readonly field: string,
     /** Valid values, in words. */
     readonly expected: string,
     /** The invalid value, or the error that its use led to. */
     readonly received: unknown,
-    /** What came, in words. Default: the value. */
+    /** Description of the invalid value. Default: the value. */
     got = describeValue(received),
   ) {
     super(`${field}: expected ${expected}, got ${got}`);
   }
 }
 
-/** A value for a message: short, with an unmistakable type; of an error (of any realm), its message. */
+/** Describes a value in short, with an unmistakable type; an error (of any realm) by its message. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
@@ -33,18 +33,18 @@ export function check(holds: boolean, field: string, expected: string, received:
   if (!holds) throw new InputError(field, expected, received);
 }
 
-/** Returns `value` if it is a whole number from `min` to `max`, else throws. */
+/** Returns `value` if it is valid, as all functions `require...` do. Throws `InputError` otherwise. */
 export function requireInteger(value: unknown, field: string, { min, max }: { min: number; max: number }): number {
   check(Number.isInteger(value) && isFrom(value, min, max), field, `a whole number from ${min} to ${max}`, value);
   return value as number;
 }
 
 export function requireFrom(value: unknown, field: string, min: number, max: number): number {
-  if (!isFrom(value, min, max)) throw new InputError(field, `a number from ${min} to ${max}`, value);
+  check(isFrom(value, min, max), field, `a number from ${min} to ${max}`, value);
   return value;
 }
 
-/** Returns `value` if it is a correlation that lets ranks mix, else throws. */
+/** Requires a correlation below 1, which lets ranks mix. */
 export function requireCorrelation(value: unknown, field: string): number {
   check(isFrom(value, 0, 1) && value !== 1, field, 'a number from 0 to below 1', value);
   return value as number;
@@ -60,7 +60,7 @@ export function requireObject(value: unknown, field: string): Record<string, unk
   return value as Record<string, unknown>;
 }
 
-/** Returns `value` if it is an array of that length, else throws. Default: any length but 0. */
+/** Default: any length but 0. */
 export function requireArray(
   value: unknown,
   field: string,
@@ -72,7 +72,7 @@ export function requireArray(
   throw new InputError(field, `an array ${length}`, value);
 }
 
-/** Returns `value` if it is an array of up to `most` ascending numbers above 0 and below `limit`, else throws. */
+/** Requires an array of up to `most` ascending numbers above 0 and below `limit`. Default: any number of them. */
 export function requireAscending(value: unknown, field: string, limit: number, most?: number): readonly number[] {
   const numbers = requireArray(value, field, 1, most);
   let least = 0;
@@ -85,7 +85,7 @@ export function requireAscending(value: unknown, field: string, limit: number, m
   return value as number[];
 }
 
-/** The value of a JSON text, else throws. */
+/** Parses JSON. Throws `InputError` for any other text. */
 export function parsedJson(text: string, field: string, expected = 'JSON'): unknown {
   try {
     return JSON.parse(text);

@@ -1,16 +1,15 @@
 /**
- * The forecast port: forecasters publish what controllers plan on. A forecast is a distribution, because MPC on a point
- * forecast is worse than RobustMPC with its discounted mean (docs/decisions/).
+ * What forecasters publish and controllers plan on. A forecast is a distribution, because MPC on a point forecast is
+ * worse than RobustMPC with its discounted mean (docs/decisions/).
  */
 
 import type { CapacityPath } from './mpc/capacity-path.ts';
 
-/** Length of Starlink's epochs: a handover is possible between two of them. */
+/** Length of Starlink's epochs. A handover is possible between two epochs. */
 export const EPOCH_SECONDS = 15;
-/** Epochs begin at this second of the minute (UTC), and every `EPOCH_SECONDS` from there. */
+/** An epoch begins at this second of the minute (UTC). */
 export const HANDOVER_SECOND = 12;
 
-/** An expected handover. */
 export interface ExpectedHandover {
   /** UTC of the forecaster's time source, in ms. */
   atMs: number;
@@ -22,20 +21,20 @@ export interface ExpectedHandover {
 
 /** The short loss of capacity at a handover, and what may follow. */
 export interface HandoverDip {
-  /** Standard deviation of its begin about `atMs`. */
+  /** Standard deviation of the dip's begin about `atMs`. */
   timingSeconds: number;
   /** Share of the capacity that is lost, 0 to 1. */
   depth: number;
-  /** Quantiles of its duration: levels ascending in (0, 1), seconds non-decreasing. */
+  /** Quantiles of the dip's duration: levels ascending in (0, 1), seconds non-decreasing. */
   levels: readonly number[];
   seconds: readonly number[];
-  /** With this probability (0 to 1) a share of the capacity is lost for some seconds more. */
+  /** After the dip, with this probability (0 to 1), the share `depth` of the capacity is lost for `seconds` more. */
   collapse: { probability: number; depth: number; seconds: number };
 }
 
-/** How capacity varies within a step: the capacity of 0.1 s as a ratio to the step's. */
+/** How capacity varies within a step: ratios of the capacity in 0.1 s to the step's capacity. */
 export interface Fluctuation {
-  /** Quantile levels, ascending, in (0, 1), and the ratio at each, >= 0, non-decreasing. */
+  /** Quantile levels, ascending in (0, 1), and the ratio at each level, >= 0, non-decreasing. */
   levels: readonly number[];
   ratios: readonly number[];
   /** Correlation of ranks from one 0.1 s to the next, 0 to below 1. */
@@ -47,27 +46,27 @@ export interface QuantileForecast {
   kind?: 'quantiles';
   /** Time of issue: on the session's clock (`nowSeconds * 1000`) inside a page, UTC ms on the wire. */
   issuedAtMs: number;
-  /** Its forecaster, for logs and the demo: `built-in`, `model:<name>`, `service`, `oracle` ... */
+  /** Name of the forecaster for logs and the demo: `built-in`, `model:<name>`, `service`, `oracle` ... */
   source: string;
   /** Ends of the steps in seconds after `issuedAtMs`, ascending, > 0. */
   stepEndsSeconds: readonly number[];
-  /** Quantile levels, ascending, in (0, 1). */
+  /** Quantile levels, ascending in (0, 1). */
   levels: readonly number[];
-  /** `quantilesBps[step][level]`: mean capacity within the step in bit/s, non-decreasing in the quantile level. */
+  /** `quantilesBps[step][level]`: mean capacity within the step in bit/s, non-decreasing in the level. */
   quantilesBps: readonly (readonly number[])[];
   /** Correlation of the rank of capacity from one step to the next, 0 to 1. */
   rankCorrelation: number;
   handovers: readonly ExpectedHandover[];
-  /** Variation of the capacity within the steps; absent if unknown. */
+  /** Absent if unknown. */
   fluctuation?: Fluctuation;
 }
 
-/** The future as it is known, for MPC-O and controllers of the page; MPC-L plans on quantiles alone. */
+/** The known future, for MPC-O and a page's controllers. MPC-L plans on quantiles alone. */
 export interface PathForecast {
   kind: 'path';
   issuedAtMs: number;
   source: string;
-  /** The known capacity; second 0 of the path is `issuedAtMs`. */
+  /** Second 0 of the path is `issuedAtMs`. */
   path: CapacityPath;
   handovers: readonly ExpectedHandover[];
 }
@@ -75,7 +74,7 @@ export interface PathForecast {
 export type Forecast = QuantileForecast | PathForecast;
 
 declare const VALID: unique symbol;
-/** A forecast whose form `validForecast` (valid-forecast.ts) has checked; controllers take no other. */
+/** A forecast whose form `validForecast` has checked. Controllers take no other. */
 export type ValidForecast<F extends Forecast = Forecast> = F & { readonly [VALID]: true };
 
 /** Seconds from the issue of a forecast to `nowSeconds` of the same clock. */
@@ -83,18 +82,12 @@ export function ageSecondsOf({ issuedAtMs }: Pick<Forecast, 'issuedAtMs'>, nowSe
   return nowSeconds - issuedAtMs / 1000;
 }
 
-/**
- * A request that waits longer than this for its first byte waits for a dead link, not for a round trip. From then on
- * its silence is reported as a throughput of 0 bits.
- */
+/** If a request waits longer than this for its first byte, its silence counts as throughput of 0 bits: the link is dead. */
 export const SILENCE_SECONDS = 0.3;
 
-/** An observation of the session, reported in order of time; all times are seconds of the session's clock. */
+/** An observation of the session, in order of time. All times are seconds of the session's clock. */
 export type Observation =
-  /**
-   * `bits` arrived from `startSeconds` to `endSeconds` during a download whose first byte had arrived, or was overdue
-   * by `SILENCE_SECONDS`.
-   */
+  /** `bits` arrived from `startSeconds` to `endSeconds`, after the first byte of a download or after `SILENCE_SECONDS`. */
   | { kind: 'throughput'; startSeconds: number; endSeconds: number; bits: number }
   /** No request was running, so capacity is unknown. */
   | { kind: 'idle'; startSeconds: number; endSeconds: number }
@@ -103,24 +96,24 @@ export type Observation =
 
 /** A session at its start. */
 export interface SessionContext {
-  /** UTC in ms of the time source at session second 0, and its uncertainty; undefined where unknown. */
+  /** UTC in ms of the time source at session second 0, and its uncertainty; undefined if unknown. */
   utcMsAtStart?: number;
   utcUncertaintySeconds?: number;
-  /** What the page loaded over the same link just before the session: bits, and the seconds in which they arrived. */
+  /** What the page loaded over the same link just before the session. */
   pageLoad?: { bits: number; seconds: number } | undefined;
   /** Seed of everything random. */
   seed: number;
 }
 
-/** A source of forecasts. Publishing is asynchronous: `latest` reads the newest and never waits. */
+/** A source of forecasts. `latest` never waits for a new forecast. */
 export interface Forecaster {
   readonly name: string;
-  /** Begins a session; the previous one is forgotten. */
+  /** Begins a session, and forgets the previous session. */
   start(context: SessionContext): void;
   observe(observation: Observation): void;
   /**
-   * UTC was `utcMs` at session second `atSeconds`, with this uncertainty. Called when the time source has improved or a
-   * clock has leapt; replaces the time that `start` got.
+   * UTC was `utcMs` at session second `atSeconds`. Called when the time source has improved or a clock has leapt;
+   * replaces the time that `start` got.
    */
   tellTime?(atSeconds: number, utcMs: number, uncertaintySeconds: number): void;
   /** The newest forecast, unchecked; undefined if the forecaster has none. */

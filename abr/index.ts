@@ -1,21 +1,8 @@
-/** The controllers. Pure: no DOM, no Node, no dash.js, no clock of their own. */
+/** What other folders use of the controllers. */
 export * from './algorithms.ts';
 export * from './controller.ts';
-export * from './errors.ts';
 export * from './forecast.ts';
 export * from './mpc/capacity-path.ts';
-export * from './mpc/mpc-d.ts';
-export * from './mpc/mpc-o.ts';
-export * from './mpc/path-planner.ts';
-export * from './mpc/plan-search.ts';
-export * from './mpc-l/live/live-mpc-l.ts';
-export * from './mpc-l/mpc-l.ts';
-export * from './qoe/off-rate.ts';
 export * from './qoe/perceived-qoe.ts';
 export * from './qoe/qoe.ts';
 export * from './qoe/quality.ts';
-export * from './rules/bola.ts';
-export * from './rules/throughput.ts';
-export * from './state/ewma-throughput.ts';
-export * from './state/robust-throughput.ts';
-export * from './valid-forecast.ts';

@@ -6,9 +6,9 @@ import { createController } from './algorithms.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { PiecewisePath } from './mpc/capacity-path.ts';
 import { createMpcD } from './mpc/mpc-d.ts';
-import { createMpcO } from './mpc/mpc-o.ts';
+import { MpcO } from './mpc/mpc-o.ts';
 import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
-import { createMpcL } from './mpc-l/mpc-l.ts';
+import { createLiveMpcL } from './mpc-l/live/live-mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { between, forAll } from './property.fixture.ts';
 import {
@@ -24,7 +24,7 @@ import {
 
 const SEED = { seed: 7 };
 
-/** A forecast around the measured throughput; it changes from step to step. */
+/** A forecast around the measured throughput that changes from step to step. */
 const forecastFor = (state: PlayerState) =>
   quantilesOf(rateOf(state), { stepEndsSeconds: [1, 4, 12, 40], factors: [1, 0.6, 1.5, 0.8], shares: [0.5, 1, 1.6] });
 
@@ -37,7 +37,7 @@ const inFlightOf = (state: PlayerState, receivedShare: number) =>
 
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
-/** The same bits and QoE per segment at rate 1; media lasts as long as it would play. */
+/** The same bits and QoE per segment at rate 1, with media as long as its playback. */
 function atRateOne(state: PlayerState): PlayerState {
   const { playbackRate: v, weights, previousBitrateBps } = state;
   return {
@@ -66,9 +66,9 @@ const CONTROLLERS: Record<string, (v: number) => Controller> = {
   'mpc-d': () => createMpcD(),
   'mpc-d:cap': () => createMpcD({ bufferCap: true }),
   'mpc-d:abandon': () => createMpcD({ abandon: true }),
-  // 16 segments on random paths would take long; after 4, some are left to value.
-  'mpc-o': () => createMpcO({ horizon: 4 }),
-  'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
+  // A plan of 16 segments on random paths would take long.
+  'mpc-o': () => new MpcO({ horizon: 4 }),
+  'mpc-l': (v) => createLiveMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
   throughput: () => createController('throughput'),
 };
 
@@ -101,8 +101,8 @@ test('a higher rate never makes MPC-L expect a shorter stall', () => {
   });
 });
 
-const [mpcD, mpcO] = [createMpcD({ outlook: true }), createMpcO({ outlook: true })];
-const controllers = [mpcD, mpcO, createMpcL(), createController('mpc-l:no-forecast')];
+const [mpcD, mpcO] = [createMpcD({ outlook: true }), new MpcO({ outlook: true })];
+const controllers = [mpcD, mpcO, createLiveMpcL(), createController('mpc-l:no-forecast')];
 
 test('a paused player never stalls, nor drains its buffer', () => {
   const states = anyState(anyDownloads());

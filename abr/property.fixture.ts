@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** `fc.double` from 0 on gives numbers next to 0 nearly always. Most numbers of this one are spread evenly. */
+/** Mostly evenly spread numbers, whereas `fc.double` from 0 on nearly always gives numbers next to 0. */
 export const between = (min: number, max: number) => {
   const even = fc.nat({ max: 2 ** 30 }).map((n) => min + ((max - min) * n) / 2 ** 30);
   return fc.oneof(fc.double({ min, max, noNaN: true }), { arbitrary: even, weight: 3 });

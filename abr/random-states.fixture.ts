@@ -1,6 +1,6 @@
 /**
- * Random player states, paths and download histories for the property tests of this folder. Half of the numbers are
- * small integers, and representations may share a bitrate or a size, so that plans really tie.
+ * Random player states, paths and download histories for property tests. Half of the numbers are small integers, and
+ * representations may share a bitrate or a size, so that plans really tie.
  */
 
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import type { Download, InFlight, LiveState, PlayerState } from './controller.ts
 import type { HandoverDip, PathForecast, QuantileForecast, ValidForecast } from './forecast.ts';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './mpc/capacity-path.ts';
 import { between, whole } from './property.fixture.ts';
-import { type QoeWeights, qoeWeights } from './qoe/qoe.ts';
+import { bitrateWeights, type QoeWeights } from './qoe/qoe.ts';
 import { validForecast } from './valid-forecast.ts';
 
 /** An integer or any number between two bounds. */
@@ -38,8 +38,8 @@ export function anyLadder(): fc.Arbitrary<number[]> {
 
 export function anyWeights(ladderBps: readonly number[]): fc.Arbitrary<QoeWeights> {
   return fc.oneof(
-    fc.constant(qoeWeights('linear', ladderBps)),
-    fc.constant(qoeWeights('log', ladderBps)),
+    fc.constant(bitrateWeights('linear', ladderBps)),
+    fc.constant(bitrateWeights('log', ladderBps)),
     fc.record({
       quality: fc.constantFrom<QoeWeights['quality']>(
         (bps) => bps / 1e6,
@@ -91,12 +91,12 @@ export function stateOf(ladderBps: readonly number[], changes: Partial<PlayerSta
     upcomingSizesBits: [ladderBps.map((bps) => bps * segmentSeconds)],
     previousBitrateBps: ladderBps[0],
     downloads: [],
-    weights: qoeWeights('linear', ladderBps),
+    weights: bitrateWeights('linear', ladderBps),
     ...changes,
   };
 }
 
-/** Downloads of a bitrate, complete and one after another from segment 0 on. */
+/** Complete downloads of a bitrate, one after another from segment 0 on. */
 export function downloadsOf(count: number, bitrateBps: number, sizeBits: number, downloadSeconds: number): Download[] {
   return Array.from({ length: count }, (_, segmentIndex) => ({
     segmentIndex,
@@ -178,7 +178,7 @@ export function anyState(downloads: fc.Arbitrary<Download[]> = fc.constant([])):
   );
 }
 
-/** A live stream at its target of 1.2 s, in chunks of 0.5 s; the segment's first one exists since second 100. */
+/** A live stream at its target of 1.2 s, in chunks of 0.5 s; the segment's first chunk exists since second 100. */
 export function liveOf(changes: Partial<LiveState> = {}): LiveState {
   return {
     latencySeconds: 1.2,
@@ -297,7 +297,7 @@ export interface Question {
   forecast: ValidForecast | undefined;
 }
 
-/** At any time, with or without a clock and a forecast; `isLive`: of a live stream, else of either kind. */
+/** A question at any time, with or without a clock and a forecast; `isLive`: of a live stream, else of either kind. */
 export function anyQuestion(isLive = false): fc.Arbitrary<Question> {
   const wrongMs = fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 3600e3, 1e12 - 3600e3, 0);
   return fc

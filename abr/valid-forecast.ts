@@ -1,4 +1,4 @@
-/** The form of a forecast, checked once: controllers take checked ones only. Whether it fits the session, they judge. */
+/** Checks the form of a forecast. Controllers judge whether a valid forecast fits the session. */
 
 import {
   check,
@@ -15,20 +15,20 @@ import type { CapacityPath } from './mpc/capacity-path.ts';
 
 /** Faster than any link. */
 const GREATEST_RATE_BPS = 1e15;
-/** Longer than any plan: a forecast of an hour has wrong units. */
+/** A forecast of an hour has wrong units. */
 const GREATEST_HORIZON_SECONDS = 3600;
-/** Larger forecasts are mistakes, and would take too long to plan on. */
+/** Larger forecasts would take too long to plan on. */
 const MOST_STEPS = 128;
 const MOST_LEVELS = 64;
 const MOST_HANDOVERS = 1024;
-/** Greatest ratio of the capacity of 0.1 s to its step's. */
+/** Greatest ratio of the capacity in 0.1 s to the step's capacity. */
 const GREATEST_RATIO = 1000;
 /** Times at which a path is tested for NaN and for falling bits. */
 const PROBED_SECONDS = [20, 40] as const;
 
-/** Throws unless a value is valid; `owner` is the object whose field it is. */
+/** Throws unless the value of a field of `owner` is valid. */
 type Rule = (value: unknown, field: string, owner: Record<string, unknown>) => unknown;
-/** The rules of an object's fields, in the order of checking them. */
+/** Rules of fields, in the order of their checks. */
 type Rules = Readonly<Record<string, Rule>>;
 
 const FINITE: Rule = (value, field) => check(Number.isFinite(value), field, 'a finite number', value);
@@ -44,7 +44,7 @@ const optional =
   (rules: Rules): Rule =>
   (value, field, owner) =>
     value === undefined || object(rules)(value, field, owner);
-/** A quantile at each of the owner's levels. */
+/** Requires a quantile at each of the owner's levels. */
 const quantiles =
   (greatest: number): Rule =>
   (value, field, owner) =>
@@ -102,10 +102,7 @@ const PATH_RULES: Rules = {
   },
 };
 
-/**
- * Returns a value that is a forecast, or throws an `InputError` with its first fault, whatever the value is: an accessor
- * that throws counts as a fault.
- */
+/** Returns `value` if it is a forecast, else throws an `InputError` with its first fault. A throwing accessor is a fault. */
 export function validForecast<F extends Forecast>(value: F): ValidForecast<F>;
 export function validForecast(value: unknown): ValidForecast;
 export function validForecast(value: unknown): ValidForecast {
@@ -122,14 +119,14 @@ function checkFields(owner: Record<string, unknown>, rules: Rules, prefix = ''):
   for (const name of Object.keys(rules)) rules[name]!(owner[name], prefix + name, owner);
 }
 
-/** Requires a quantile at each level that does not cross the quantile before; returns the highest. */
+/** Requires a quantile at each level that is at least the quantile before it. Returns the highest quantile. */
 function requireRow(value: unknown, field: string, levels: unknown, greatest: number): number {
   const { length } = levels as unknown[];
   const row = requireArray(value, field, length, length);
   let least = 0;
   for (let i = 0; i < length; i++) {
     const quantile = row[i];
-    // Names of fields take most of the time, so only faults get them.
+    // Names of fields take most of the time, so only faults are named.
     if (!isFrom(quantile, least, greatest)) requireFrom(quantile, `${field}[${i}]`, least, greatest);
     least = quantile as number;
   }

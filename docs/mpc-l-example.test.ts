@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { PlayerState } from '../abr/controller.ts';
 import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
-import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
+import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
-import { qoeWeights } from '../abr/qoe/qoe.ts';
+import { bitrateWeights } from '../abr/qoe/qoe.ts';
 import { quantilesOf } from '../abr/random-states.fixture.ts';
 
 const ladderBps = [3e6, 8e6, 15e6];
@@ -12,14 +12,14 @@ const player = { nowSeconds: 100, started: true, playbackRate: 1, isPaused: fals
 const buffer = { bufferLevelSeconds: 4, bufferCapSeconds: 12 };
 const media = { segmentSeconds: 4, segmentIndex: 25, segmentsRemaining: 20, ladderBps };
 const upcoming = { upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)], previousBitrateBps: 8e6, downloads: [] };
-const weights = qoeWeights('linear', ladderBps);
+const weights = bitrateWeights('linear', ladderBps);
 const state: PlayerState = { ...player, ...buffer, ...media, ...upcoming, weights };
 const quantilesBps = [
   [5e6, 12e6, 24e6],
   [8e6, 12e6, 18e6],
 ];
 const forecast = quantilesOf(12e6, { source: 'example', stepEndsSeconds: [4, 20], quantilesBps });
-/** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download; no outages. */
+/** Four futures fit on a page. At risk 0, a score is a mean. Without abandonment, a row is a download. */
 const tuning = { futures: 4, outagesPerSecond: 0 };
 const options: MpcLOptions = { risk: 0, watchSeconds: Number.POSITIVE_INFINITY, abandon: false, tuning };
 
@@ -59,9 +59,9 @@ test('the worked example of abr/mpc-l/README.md is what the code computes', () =
     expect(score).toBeCloseTo(sum / 4, 9);
     summary.push(`| ${[mbps, score.toFixed(1), qoe.toFixed(2), stallSeconds.toFixed(2)].join(' | ')} |`);
   });
-  const { representation, reason } = createMpcL(options).decide(state, forecast);
+  const { representation, reason } = createLiveMpcL(options).decide(state, forecast);
   const decision = `    ${ladderBps[representation]! / 1e6} Mbit/s, reason "${reason}"`;
-  // A formatter may pad tables and wrap lines, and text may stand between them.
+  // A formatter may pad tables and wrap lines, and text may be between the tables.
   const unpadded = (text: string) => text.replace(/\s+/g, ' ').replace(/-+/g, '-');
   const readme = unpadded(readFileSync(new URL('../abr/mpc-l/README.md', import.meta.url), 'utf8'));
   for (const line of [...lines, ...summary, decision]) expect(readme).toContain(unpadded(line));

@@ -1,4 +1,4 @@
-/** MPC-L without one of its ingredients, for comparisons: a controller that gets another forecast than the session's. */
+/** MPC-L without one of its ingredients, for comparisons: a controller with other forecasts than the session's. */
 
 import type { Controller, PlayerState } from '../controller.ts';
 import type { ValidForecast } from '../forecast.ts';
@@ -7,25 +7,21 @@ import { validForecast } from '../valid-forecast.ts';
 
 type Instead = (state: PlayerState, forecast: ValidForecast | undefined) => ValidForecast | undefined;
 
+/** `controller`: an MPC-L that paces. */
 export function withForecast(controller: Controller, instead: Instead): Controller {
-  const { name, reconsider, pace, keepsForSeconds } = controller;
   return {
-    name,
+    name: controller.name,
     decide: (state, forecast) => controller.decide(state, instead(state, forecast)),
-    ...(reconsider && {
-      reconsider: (state, inFlight, forecast) => reconsider.call(controller, state, inFlight, instead(state, forecast)),
-    }),
-    ...(pace && {
-      pace: (state, inFlight, forecast) => pace.call(controller, state, inFlight, instead(state, forecast)),
-    }),
-    ...(keepsForSeconds && { keepsForSeconds: keepsForSeconds.bind(controller) }),
+    reconsider: (state, inFlight, forecast) => controller.reconsider!(state, inFlight, instead(state, forecast)),
+    pace: (state, inFlight, forecast) => controller.pace!(state, inFlight, instead(state, forecast)),
+    keepsForSeconds: (state, inFlight) => controller.keepsForSeconds!(state, inFlight),
   };
 }
 
 /** The first two decisions are MPC-D's. */
 export const noStartup: Instead = ({ downloads }, forecast) => (downloads.length < 2 ? undefined : forecast);
 
-/** A forecast from MPC-D's evidence alone: the harmonic mean, spread by the largest of its last errors. */
+/** A forecast from MPC-D's evidence alone: the harmonic mean with the largest of its last errors as spread. */
 export function harmonicSpread(state: PlayerState): ValidForecast | undefined {
   const estimate = robustThroughput(state.downloads);
   if (estimate === undefined) return undefined;

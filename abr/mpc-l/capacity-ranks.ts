@@ -1,22 +1,22 @@
-/** The capacity of a forecast per rank, and how ranks change: what the plan of later segments needs of it. */
+/** The capacity of a forecast per rank, and how ranks change, for the plan of later segments. */
 
 import type { QuantileForecast } from '../forecast.ts';
 import { type ForecastSteps, MAX_STEPS } from './forecast-steps.ts';
 import { binScores, rankTransitions, type TailWeight } from './rank-chain.ts';
 
-/** Largest correlation of ranks, in hundredths: below 1, so that ranks mix. */
+/** Largest correlation of ranks, in hundredths; below 1, so that ranks mix. */
 const LARGEST_HUNDREDTHS = 99;
 /** Less likely transitions are ignored. */
 const NEGLIGIBLE = 1e-4;
 
-/** Computed when it is first asked for: capacities per forecast, transitions per correlation in hundredths. */
+/** Computes capacities once per forecast, and transitions once per correlation in hundredths. */
 export class CapacityRanks {
   private readonly _capacityBps: Float64Array;
   private _computed: QuantileForecast | undefined;
   private readonly _scores: Float64Array;
   private readonly _transitions: Float64Array[] = [];
 
-  /** `bins` of equal probability. */
+  /** The `bins` have equal probability. */
   constructor(
     readonly bins: number,
     private readonly _tail: TailWeight,

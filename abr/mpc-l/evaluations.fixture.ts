@@ -12,7 +12,7 @@ import { ValueFunction } from './value-function.ts';
 
 const LATENCY_SECONDS = 0.05;
 
-/** Futures and value function of a state, before its representations are evaluated. */
+/** Futures, ranks, value function and outcomes of a state. */
 export function planOf(state: PlayerState, forecast: QuantileForecast, given: MpcLOptions = {}) {
   const options = resolveMpcLOptions(given);
   const futures = new Futures(options.tuning.futures, options.seed);

@@ -1,24 +1,24 @@
-/** A forecast as steps from now: their capacity at any normal score, and how ranks are correlated between them. */
+/** A forecast as steps from now on: their capacity at any normal score, and the correlation of ranks between them. */
 
 import type { QuantileForecast } from '../forecast.ts';
 import { normalQuantile } from '../statistics/normal-distribution.ts';
 
 /**
- * Least capacity, which stands for a dead link and keeps logarithms and divisions finite: a share of the highest in the
- * forecast, because links differ in scale, but at least 1 bit/s.
+ * Least capacity, which stands for a dead link and keeps logarithms and divisions finite: a share of the forecast's
+ * highest capacity, because links differ in scale, and at least 1 bit/s.
  */
 const FLOOR_SHARE = 1e-5;
 const FLOOR_BPS = 1;
 /** Keeps the extrapolation of an absurd forecast finite. */
 const GREATEST_BPS = 1e300;
-/** Steps of a forecast that are used; the last one goes on. */
+/** Used steps of a forecast. The last step goes on. */
 export const MAX_STEPS = 16;
 /** Kept below 1, so that the rank chain mixes. */
 const MAX_CORRELATION = 0.99;
 
 export class ForecastSteps {
   readonly count: number;
-  /** Ends of the steps since the forecast's second 0. */
+  /** Ends of the steps in seconds since the forecast's issue. */
   readonly ends: Float64Array;
   readonly ageSeconds: number;
   /** Correlation of ranks from one step to the next. */
@@ -59,10 +59,7 @@ export class ForecastSteps {
     return Array.from(this.ends, (end) => end - this.ageSeconds);
   }
 
-  /**
-   * The capacity of a step at ascending normal scores: its logarithm is linear in the score between the quantile levels,
-   * and goes on so beyond them.
-   */
+  /** The capacity of a step at ascending normal scores: its logarithm is linear between, and beyond, the quantile levels. */
   capacitiesBps(step: number, scores: Float64Array): Float64Array {
     const row = this.forecast.quantilesBps[step]!;
     const levels = this._levelScores;

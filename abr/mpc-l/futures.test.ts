@@ -10,7 +10,7 @@ import { Futures } from './futures.ts';
 const SEED = { seed: 20260101 };
 const COUNT = 24;
 const BINS = 8;
-/** Enough bits that a rate can be read off the time that they take, few enough to stay within a step. */
+/** The time of these bits shows a rate, and stays within a step. */
 const FEW_BITS = 1;
 
 /** Medians of 20, 30, 10 and 40 Mbit/s. */
@@ -72,7 +72,7 @@ test("marginal rates are the forecast's at the middle of each rank; their logari
   marginalAt(futures, 0, 4).forEach((rate, bin) => {
     expect(rate / quantilesBps[0]![bin]!).toBeCloseTo(1, 9);
   });
-  // Score 0 is halfway between those of 0.375 and 0.625: the geometric mean.
+  // Score 0 is halfway between the scores of 0.375 and 0.625: the geometric mean.
   expect(marginalAt(futures, 0, 5)[2]! / Math.sqrt(27e12)).toBeCloseTo(1, 9);
 });
 
@@ -87,14 +87,14 @@ test('bins hold equal numbers of futures, and rates ascend with them', () => {
     expect(perBin.flatMap(ascending)).toEqual(ascending(ratesAt(futures, seconds)));
     const marginal = marginalAt(futures, seconds);
     perBin.forEach((rates, bin) => {
-      // The middle one of three is the bin's middle.
+      // The second of three futures is in the bin's middle.
       expect(ascending(rates)[1]! / marginal[bin]!).toBeCloseTo(1, 6);
     });
   }
 });
 
 test.each([0, 0.5, 0.7, 0.8, 0.9])('scores are correlated by %p from step to step and fade with distance', (rho) => {
-  // Levels one spread from the middle: ln of the rate is the score.
+  // The levels are one standard deviation from the middle, so ln of the rate is the score.
   const steps = 8;
   const forecast = forecastOf({
     stepEndsSeconds: Array.from({ length: steps }, (_, i) => i + 1),
@@ -158,7 +158,7 @@ test('more than 16 steps, one quantile level, almost equal levels', () => {
 const stepEndsSeconds = [1, 3, 4, 6];
 const ratesBps = [8e6, 2e6, 0.5e6, 4e6];
 const futures = read(forecastOf({ stepEndsSeconds, levels: [0.5], quantilesBps: ratesBps.map((bps) => [bps]) }));
-/** The last rate goes on. */
+/** As the futures, whose last rate goes on. */
 const path = new PiecewisePath({ stepEndsSeconds: [1, 3, 4, 1000], ratesBps });
 
 test('transferSeconds is the inverse of the cumulative bits, from any moment', () => {
@@ -184,12 +184,12 @@ test('transferSeconds: age moves the moment', () => {
     }
     expect(marginalAt(older, 1)).toEqual(marginalAt(now, age + 1));
   }
-  // Ranks follow the futures to another forecast.
+  // Ranks follow the futures' forecast.
   const moving = read(forecastOf());
   const ranks = ranksOf();
   const before = [...ranks.capacityBps(moving.steps)];
   moving.draw(quantilesOf(1e6), 0);
   expect([...ranks.capacityBps(moving.steps)]).not.toEqual(before);
-  // A clock behind the forecaster's.
+  // The session's clock is behind the forecaster's clock.
   expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
 });

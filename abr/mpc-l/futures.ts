@@ -1,10 +1,8 @@
 /**
- * Futures: capacity paths drawn from a forecast.
- *
- * From quantiles, paths are drawn with a Gaussian copula: one normal score per step, correlated from step to step by
- * the forecast's rank correlation. The scores come from a fixed table, so that equal forecasts give equal futures and
- * similar forecasts give similar futures. The table makes a few futures stand for the whole distribution: in every step
- * each future holds an equal share of the probability, and innovations are uncorrelated with earlier steps' innovations.
+ * Futures: capacity paths drawn from a forecast with a Gaussian copula. A future has one normal score per step,
+ * correlated from step to step by the forecast's rank correlation. The scores come from a fixed table, so that similar
+ * forecasts give similar futures. In the table a few futures stand for the whole distribution: in every step each
+ * future has an equal share of the probability, and innovations are uncorrelated with earlier steps' innovations.
  */
 
 import type { QuantileForecast } from '../forecast.ts';
@@ -12,18 +10,19 @@ import { ForecastSteps, MAX_STEPS } from './forecast-steps.ts';
 import { drawInnovations } from './innovations.ts';
 
 /**
- * A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. Ranks depend on
- * the correlation alone, and capacities are computed when they are first asked for.
+ * Equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. Ranks depend on the
+ * correlation alone. Capacities are computed at their first use.
  */
 export class Futures {
-  private _steps: ForecastSteps | undefined;
-  /** The correlation that the ranks are of. */
+  /** Steps of the last drawn forecast. */
+  steps!: ForecastSteps;
+  /** Correlation of `_ranks`. */
   private _correlation = Number.NaN;
-  /** `[future][step]`: bit/s, in the first `_drawnSteps`, and its rank among the futures. */
+  /** `[future][step]`: bit/s in the first `_drawnSteps` steps, and the future's rank. */
   private readonly _rates: Float64Array;
   private _drawnSteps = 0;
   private readonly _ranks: Uint8Array;
-  /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
+  /** `[step][future]`; step 0 ascends. */
   private readonly _innovations: Float64Array;
 
   constructor(
@@ -35,30 +34,25 @@ export class Futures {
     this._innovations = drawInnovations(count, seed);
   }
 
-  /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
+  /** Draws the futures of a forecast that is `ageSeconds` old. */
   draw(forecast: QuantileForecast, ageSeconds: number): void {
-    const isSame = this._steps !== undefined && forecast === this._steps.forecast;
-    this._steps = new ForecastSteps(forecast, ageSeconds);
+    const isSame = forecast === this.steps?.forecast;
+    this.steps = new ForecastSteps(forecast, ageSeconds);
     if (isSame) return;
     this._drawnSteps = 0;
-    if (this._steps.correlation !== this._correlation) this._rank(this._steps.correlation);
+    if (this.steps.correlation !== this._correlation) this._rank(this.steps.correlation);
   }
 
-  /** Steps of the forecast that was drawn last. */
-  get steps(): ForecastSteps {
-    return this._steps!;
-  }
-
-  /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
+  /** Seconds, without request latency, that `bits` take in one future if they start `startSeconds` from now. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
-    const { ends: stepEnds, count, ageSeconds } = this._steps!;
+    const { ends: stepEnds, count, ageSeconds } = this.steps;
     const rates = this._rates;
     const last = count - 1;
     const begin = ageSeconds + startSeconds;
     const row = future * MAX_STEPS;
     let at = begin;
     let left = bits;
-    for (let step = this._steps!.stepAt(startSeconds); step < last; step++) {
+    for (let step = this.steps.stepAt(startSeconds); step < last; step++) {
       if (step >= this._drawnSteps) this._drawTo(step);
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
@@ -70,7 +64,6 @@ export class Futures {
     return at + left / this.stepBps(future, last) - begin;
   }
 
-  /** Capacity of a future in a step of the forecast, in bit/s. */
   stepBps(future: number, step: number): number {
     if (step >= this._drawnSteps) this._drawTo(step);
     return this._rates[future * MAX_STEPS + step]!;
@@ -78,11 +71,10 @@ export class Futures {
 
   /** Rank of a future at `seconds` from now, in `bins` of equal probability. */
   binAt(future: number, seconds: number, bins: number): number {
-    const rank = this._ranks[future * MAX_STEPS + this._steps!.stepAt(seconds)]!;
+    const rank = this._ranks[future * MAX_STEPS + this.steps.stepAt(seconds)]!;
     return Math.floor(((rank + 0.5) / this.count) * bins);
   }
 
-  /** Orders the futures of every step by their scores. */
   private _rank(correlation: number): void {
     this._correlation = correlation;
     const { count } = this;
@@ -106,13 +98,12 @@ export class Futures {
     }
   }
 
-  /** Computes the rates of the steps up to `last`. */
   private _drawTo(last: number): void {
     const { count } = this;
     while (this._drawnSteps <= last) {
       const step = this._drawnSteps++;
-      // Step 0 of the innovations has the scores in ascending order.
-      const byRank = this._steps!.capacitiesBps(step, this._innovations.subarray(0, count));
+      // Step 0 of the innovations has the ascending scores.
+      const byRank = this.steps.capacitiesBps(step, this._innovations.subarray(0, count));
       for (let at = step; at < count * MAX_STEPS; at += MAX_STEPS) this._rates[at] = byRank[this._ranks[at]!]!;
     }
   }

@@ -4,13 +4,13 @@ import { minimalStandard } from '../statistics/random.ts';
 import { MAX_STEPS } from './forecast-steps.ts';
 import { binScores } from './rank-chain.ts';
 
-/** Most attempts at a shuffle, and the least share of its variance that must be new. */
+/** Attempts at a shuffle, and the share of its variance that must be new. */
 const SHUFFLES = 32;
 const LEAST_NEW_SHARE = 0.1;
 
 /**
- * Standard normal innovations `[step * count + future]`. Step 0 has one per equal share of the probability, ascending.
- * Later steps have the same numbers shuffled, made orthogonal to the steps before.
+ * Standard normal innovations `[step * count + future]`. Step 0 has an ascending number per equal share of the
+ * probability. Later steps have the same numbers shuffled, made orthogonal to the steps before them.
  */
 export function drawInnovations(count: number, seed: number): Float64Array {
   const random = minimalStandard(seed);

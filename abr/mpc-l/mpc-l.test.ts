@@ -1,4 +1,4 @@
-/** Laws of MPC-L, in random states and on random forecasts, valid and broken. */
+/** Laws of MPC-L. */
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { changeCost, qoeWeights } from '../qoe/qoe.ts';
+import { bitrateWeights, changeCost, qoeWeights } from '../qoe/qoe.ts';
 import {
   alongPath,
   anyQuantiles,
@@ -20,7 +20,8 @@ import {
 } from '../random-states.fixture.ts';
 import { validForecast } from '../valid-forecast.ts';
 import { evaluationsOf } from './evaluations.fixture.ts';
-import { createMpcL, type MpcLOptions } from './mpc-l.ts';
+import { createLiveMpcL } from './live/live-mpc-l.ts';
+import type { MpcLOptions } from './options.ts';
 
 const SEED = { seed: 20260101 };
 const LADDERS_BPS = [
@@ -32,7 +33,7 @@ interface Case {
   forecast: ValidForecast<QuantileForecast>;
 }
 
-/** A running session in one of the scenarios, and a forecast within its ladder that agrees with the downloads. */
+/** A running session, and a forecast within its ladder that agrees with the downloads. */
 function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
   return fc
     .record({
@@ -63,7 +64,7 @@ function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
           requestedAtSeconds: 100 - 4 * (count - i),
           latencySeconds: 0.05,
         })),
-        weights: qoeWeights(form, ladderBps),
+        weights: bitrateWeights(form, ladderBps),
       });
       return anyQuantiles(state, rateBps).map((forecast) => ({ state, forecast }));
     });
@@ -71,7 +72,7 @@ function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
 
 type LateCase = Case & { inFlight: InFlight };
 
-/** A download of a high representation that has lasted for a while, on a forecast of any kind. */
+/** A running download of a high representation. */
 function anyLateCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<LateCase> {
   return fc
     .tuple(
@@ -105,9 +106,9 @@ function expectClose(actual: number, expected: number): void {
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
 test.each(['linear', 'log'] as const)('the scale does not matter: all times 2 or a half, %s', (form) => {
-  const controller = createMpcL();
+  const controller = createLiveMpcL();
   forAll([anyLateCase(form), fc.constantFrom(2, 0.5)], { ...SEED, numRuns: 200 }, (one, by) => {
-    const state = scaledState(one.state, by, (ladderBps) => qoeWeights(form, ladderBps));
+    const state = scaledState(one.state, by, (ladderBps) => bitrateWeights(form, ladderBps));
     const forecast = scaledForecast(one.forecast, by);
     const { inFlight } = one;
     const { representation } = controller.decide(one.state, one.forecast);
@@ -124,7 +125,7 @@ test.each(['linear', 'log'] as const)('the scale does not matter: all times 2 or
 });
 
 test('the reason says what speaks against the next higher bitrate: both parts together cost at least nothing', () => {
-  const controller = createMpcL();
+  const controller = createLiveMpcL();
   let hits = 0;
   let gainsNow = 0;
   forAll([anyCase()], { ...SEED, numRuns: 200 }, ({ state, forecast }) => {
@@ -151,7 +152,7 @@ test('the reason says what speaks against the next higher bitrate: both parts to
 const measured = (one: PlayerState, bps: number) => ({ ...one, downloads: downloadsOf(2, one.ladderBps[0]!, bps, 1) });
 
 test('a link with plenty of capacity: the top, from the first decision on', () => {
-  const controller = createMpcL();
+  const controller = createLiveMpcL();
   forAll([anyCase(), fc.boolean()], { ...SEED, numRuns: 200 }, ({ state }, first) => {
     const { ladderBps } = state;
     const plenty = 50 * ladderBps.at(-1)!;
@@ -167,7 +168,7 @@ test('a link with plenty of capacity: the top, from the first decision on', () =
 });
 
 test('a dead link: the lowest, and a late download is abandoned', () => {
-  const controller = createMpcL({ tuning: { patienceSegments: 1.5 } });
+  const controller = createLiveMpcL({ tuning: { patienceSegments: 1.5 } });
   forAll([anyLateCase()], { ...SEED, numRuns: 200 }, (one) => {
     const forecast = quantilesOf(1);
     const state = measured(one.state, 1);
@@ -184,7 +185,7 @@ test('a dead link: the lowest, and a late download is abandoned', () => {
 test('one segment ahead on a constant link: score and outlook by hand', () => {
   const tuning = { stallLevelSeconds: 0.1 };
   const options = { horizon: 1, abandon: false, risk: 0.5, tuning };
-  const controller = createMpcL(options);
+  const controller = createLiveMpcL(options);
   const rate = between(1e5, 2e8);
   forAll([anyCase(), rate, fc.constantFrom(0, 0, 0.3)], { ...SEED, numRuns: 200 }, ({ state: one }, bps, setup) => {
     const state = { ...measured(one, bps), segmentsRemaining: 1, setupSeconds: one.ladderBps.map((_, r) => r * setup) };
@@ -230,7 +231,7 @@ test('of a long segment, and before one, the plan takes a lower bitrate', () => 
       upcomingSeconds,
       upcomingSizesBits,
     });
-    return createMpcL().decide(state, quantilesOf(3.85e6)).representation;
+    return createLiveMpcL().decide(state, quantilesOf(3.85e6)).representation;
   };
   expect([chosen([4, 4, 4]), chosen([4, 12, 4]), chosen([12, 4, 4])]).toEqual([1, 0, 0]);
 });
@@ -294,7 +295,7 @@ test('a higher price of stalls or of switches never raises a score', () => {
 });
 
 describe('reconsider', () => {
-  const controller = createMpcL({ tuning: { patienceSegments: 1.5 } });
+  const controller = createLiveMpcL({ tuning: { patienceSegments: 1.5 } });
 
   test('keeps or lowers; within the limits on abandonments and waste', () => {
     let abandoned = 0;
@@ -307,7 +308,7 @@ describe('reconsider', () => {
       expect(answer.controller).toBe('mpc-l');
       expect(answer.reason).not.toMatch(/NaN|undefined/);
       const asked = (changes: Partial<InFlight>, options: MpcLOptions = {}) =>
-        createMpcL(options).reconsider!(state, { ...inFlight, ...changes }, one.forecast);
+        createLiveMpcL(options).reconsider!(state, { ...inFlight, ...changes }, one.forecast);
       expect(asked({ abandonments: 4 })).toBe('keep');
       expect(asked({}, { abandon: false })).toBe('keep');
       expect(asked({ requestedAtSeconds: state.nowSeconds - 0.1 })).toBe('keep');
@@ -363,7 +364,7 @@ describe('reconsider', () => {
   test('never chooses another representation of the same bitrate', () => {
     forAll([anyLateCase(), fc.nat(4)], { ...SEED, numRuns: 300 }, (one, twin) => {
       const ladderBps = one.state.ladderBps.map((bps, r, all) => (r === twin + 1 ? all[twin]! : bps));
-      // Of this segment, the other one has fewer bits.
+      // The other representation has fewer bits in this segment.
       const sizes = ladderBps.map((bps, r) => bps * one.state.segmentSeconds * (r === twin ? 0.2 : 1));
       const upcomingSizesBits = [sizes];
       const inFlight = { ...one.inFlight, bitrateBps: ladderBps[twin]!, sizeBits: sizes[twin + 1]! };
@@ -404,7 +405,7 @@ test('a previous bitrate without a quality counts as none', () => {
   const ladderBps = LADDERS_BPS[1]!;
   // Pensieve's table of qualities has no 2 Mbit/s.
   const weights = qoeWeights('hd', ladderBps)!;
-  const controller = createMpcL();
+  const controller = createLiveMpcL();
   const cases = anyLateCase().filter(({ state }) => state.ladderBps === ladderBps);
   forAll([cases], { ...SEED, numRuns: 100 }, (one) => {
     const first = { ...one.state, weights, previousBitrateBps: undefined };
@@ -423,7 +424,7 @@ const UNUSABLE: [string, ((forecast: QuantileForecast) => Forecast) | undefined]
 ];
 
 test.each(UNUSABLE)('an unusable forecast, %s: decided as by mpc-d', (name, changed) => {
-  const controller = createMpcL();
+  const controller = createLiveMpcL();
   const mpcD = createMpcD({ name: 'mpc-l' });
   const cases = anyLateCase().filter(({ state }) => state.downloads.length > 2);
   forAll([cases], { ...SEED, numRuns: 40 }, (one) => {
@@ -438,14 +439,14 @@ test.each(UNUSABLE)('an unusable forecast, %s: decided as by mpc-d', (name, chan
     });
     const answer = reconsider(controller, { ...one, forecast });
     if (answer === 'keep') return;
-    // An implausible forecast may have chosen the download.
+    // An implausible forecast may have chosen the download, so it may be abandoned.
     expect(name).toMatch(/^rates/);
     expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
   });
 });
 
 test('handovers in the horizon are reported', () => {
-  const controller = createMpcL();
+  const controller = createLiveMpcL();
   const [one] = fc.sample(anyCase(), { ...SEED, numRuns: 1 });
   const utcMs = 1.7e12;
   const state = { ...one!.state, utcMs };

@@ -1,18 +1,17 @@
 /**
- * MPC-L: model-predictive control over a distribution of futures, with recourse. README.md has the data flow and an
- * example; docs/how-it-works.md has the algorithm and its sources.
+ * MPC-L is model-predictive control over a distribution of futures, with recourse. README.md has the data flow and an
+ * example, docs/how-it-works.md the algorithm and its sources.
  */
 
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { createMpcD, type LivePlan } from '../mpc/mpc-d.ts';
 import { horizonOf } from '../state/horizon.ts';
-import { lastIndexAtMost } from '../state/ladder.ts';
-import { qualitiesAt } from '../state/qualities.ts';
+import { lastIndexAtMost, qualitiesAt } from '../state/ladder.ts';
 import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 import { tailWeightOf } from './later-segments.ts';
-import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
+import type { ResolvedMpcLOptions } from './options.ts';
 import {
   describeChange,
   describeEvaluation,
@@ -21,39 +20,32 @@ import {
   type Outcomes,
   SegmentOutcomes,
 } from './segment-outcomes.ts';
-import { isPlausible, usableForecast } from './usable-forecast.ts';
-
-export type { MpcLOptions } from './options.ts';
+import { usableForecast } from './usable-forecast.ts';
 
 /** Rank bins in the value function. */
 export const BINS = 8;
 const MAX_ABANDONMENTS = 4;
-/** Time after its request during which no download is abandoned; MPC-D's rule, which has no forecast, waits longer. */
+/** No download is abandoned this soon after its request. MPC-D's rule has no forecast, so it waits longer. */
 const SETTLE_SECONDS = 0.3;
-/** A download that is kept is reconsidered after this share of the time that is buffered; at the live edge, after this time. */
+/** A kept download is reconsidered after this share of the buffered time, at the live edge after `LIVE_KEPT_SECONDS`. */
 const KEPT_SHARE = 0.2;
-/** On demand, a request is sent again at the lowest bitrate after this time without an answer: a dead link makes that no worse. */
-const HUNG_SECONDS = 8;
 const LIVE_KEPT_SECONDS = 1;
-/** A download is kept for at most this long without another look, because the viewer may play faster meanwhile. */
+/** On demand, a request without an answer for this long is sent again at the lowest bitrate. */
+const HUNG_SECONDS = 8;
+/** A download is reconsidered after this time at the latest, because the viewer may play faster meanwhile. */
 const LONGEST_KEPT_SECONDS = 3;
 
-/** What plans live streams at their edge. */
+/** The plan of live streams at their edge. */
 export interface LivePart {
   /** MPC-D's plan, which decides without a usable forecast. */
   readonly fallback: LivePlan;
   /**
-   * What requests lead to in the futures of a forecast; they hold until the next call. `copies`: of each future, with
-   * fluctuations of their own, 1 or 2. Default 2.
+   * What requests lead to in the futures of a forecast, valid until the next call. `copies`: fluctuations per future, 1
+   * or 2. Default 2.
    */
   outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): Outcomes;
-  /** The rate to play at; towards the target without a forecast. Absent where the player sets the rate. */
+  /** The pace; towards the target without a forecast. Absent if the player sets the rate. */
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
-}
-
-/** Plans live streams as if they were on demand; `createLiveMpcL` plans their chunks. */
-export function createMpcL(options: MpcLOptions = {}): Controller {
-  return new MpcL(resolveMpcLOptions(options));
 }
 
 export class MpcL implements Controller {
@@ -62,35 +54,31 @@ export class MpcL implements Controller {
   private readonly _options: ResolvedMpcLOptions;
   private readonly _futures: Futures;
   private readonly _ranks: CapacityRanks;
-  private readonly _live: LivePart | undefined;
+  private readonly _live: LivePart;
   private readonly _fallback: Controller;
 
-  constructor(options: ResolvedMpcLOptions, live?: LivePart) {
+  constructor(options: ResolvedMpcLOptions, live: LivePart) {
     const { name, abandon } = options;
     this.name = name;
     this._options = options;
     this._futures = new Futures(options.tuning.futures, options.seed);
     this._ranks = new CapacityRanks(BINS, tailWeightOf(options));
     this._live = live;
-    this._fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
-    if (!live?.pace) return;
-    this.pace = (state, inFlight, forecast) => {
-      const usable = usableForecast(forecast);
-      return live.pace!(state, inFlight, usable && isPlausible(usable, state, inFlight) ? usable : undefined);
-    };
+    this._fallback = createMpcD({ name, abandon, live: live.fallback });
+    if (live.pace) {
+      this.pace = (state, inFlight, forecast) => live.pace!(state, inFlight, usableForecast(forecast, state, inFlight));
+    }
   }
 
-  /**
-   * The representation with the highest score over the futures; MPC-D's choice without a usable, plausible forecast.
-   */
+  /** Chooses the representation with the highest score over the futures; MPC-D's choice without a usable forecast. */
   decide(state: PlayerState, forecast?: ValidForecast): Decision {
-    const usable = usableForecast(forecast);
-    if (usable === undefined || !isPlausible(usable, state)) {
+    const usable = usableForecast(forecast, state);
+    if (usable === undefined) {
       const decision = this._fallback.decide(state);
       const reason = `no usable forecast, so mpc-d: ${decision.reason}`;
       return { ...decision, controller: this.name, reason, ...this._keptPart(state, decision.representation) };
     }
-    // Not back up right after an abandonment: that would cost two switches.
+    // Going back up right after an abandonment would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
     const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, usable), ceilingBps);
     const handover = this._loweredFor(state, usable, best);
@@ -115,12 +103,10 @@ export class MpcL implements Controller {
       return { representation: 0, controller: this.name, reason: 'no answer: lowest' };
     }
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
-    const usable = usableForecast(forecast);
-    if (usable === undefined) return 'keep';
-    if (!isPlausible(usable, state, inFlight)) {
-      // The forecast may have chosen the running download, so MPC-D's rule may abandon it.
-      const { reconsider } = this._fallback;
-      const answer = reconsider ? reconsider(state, inFlight) : 'keep';
+    const usable = usableForecast(forecast, state, inFlight);
+    if (usable === undefined) {
+      // An implausible forecast may have chosen the running download, so MPC-D's rule may abandon it.
+      const answer = forecast && forecast.kind !== 'path' ? this._fallback.reconsider!(state, inFlight) : 'keep';
       return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
     }
 
@@ -131,7 +117,7 @@ export class MpcL implements Controller {
     const topQuality = qualitiesAt(state, 0)[state.ladderBps.length - 1]!;
     let best = { ...kept, score: kept.score + tuning.abandonMargin * topQuality };
     let lower = -1;
-    // Representations may share a bitrate, and one of them is in flight.
+    // A representation with the bitrate in flight is no replacement.
     for (let r = 0; r < current && state.ladderBps[r]! < inFlight.bitrateBps; r++) {
       const evaluation = outcomes.evaluate(outcomes.newRequest(r, running));
       if (evaluation.score > best.score) [lower, best] = [r, evaluation];
@@ -146,23 +132,20 @@ export class MpcL implements Controller {
     };
   }
 
-  /**
-   * At least a share of the time that is buffered, because little changes meanwhile; at the live edge, where a download is
-   * abandoned for a stall of seconds, a time.
-   */
+  /** A share of the buffered time, because little changes meanwhile; a fixed time at the live edge. */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
     const keptSeconds = state.live ? LIVE_KEPT_SECONDS : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
     return Math.max(Math.min(1, keptSeconds), this._mustKeepSeconds(state, inFlight));
   }
 
   private _keptPart(state: PlayerState, representation: number): Pick<Decision, 'keepsForSeconds'> {
-    const bitrateBps = state.ladderBps[representation]!;
-    const request = { bitrateBps, requestedAtSeconds: state.nowSeconds, receivedBits: 0, sizeBits: 0, abandonments: 0 };
-    return { keepsForSeconds: this._mustKeepSeconds(state, request) };
+    const { segmentIndex, nowSeconds: requestedAtSeconds, ladderBps } = state;
+    const request = { segmentIndex, bitrateBps: ladderBps[representation]!, requestedAtSeconds, receivedBits: 0 };
+    return { keepsForSeconds: this._mustKeepSeconds(state, { ...request, sizeBits: 0, abandonments: 0 }) };
   }
 
-  /** For how many seconds it may not be abandoned, whatever the link does. */
-  private _mustKeepSeconds(state: PlayerState, inFlight: Omit<InFlight, 'segmentIndex'>): number {
+  /** Seconds for which the download is not abandoned, whatever the link does. */
+  private _mustKeepSeconds(state: PlayerState, inFlight: InFlight): number {
     const { abandon, maxWastedShare, tuning } = this._options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= MAX_ABANDONMENTS || exceedsWaste(inFlight, maxWastedShare);
@@ -174,11 +157,11 @@ export class MpcL implements Controller {
     );
   }
 
-  /** Names the handover for which a live plan goes down to `best`. Empty if the plan would go down without a handover, too. */
+  /** Names the handover for which a live plan goes down to `best`; empty if it would also go down without a handover. */
   private _loweredFor(state: PlayerState, forecast: QuantileForecast, best: number): string {
     const { utcMs = Number.NaN, previousBitrateBps = 0 } = state;
     const next = forecast.handovers.find(({ atMs, dip }) => dip && atMs > utcMs);
-    if (!state.live || !this._live || !next || !(state.ladderBps[best]! < previousBitrateBps)) return '';
+    if (!state.live || !next || !(state.ladderBps[best]! < previousBitrateBps)) return '';
     const without = evaluateAll(state, this._live.outcomes(state, { ...forecast, handovers: [] }), Infinity);
     if (without.best <= best) return '';
     const seconds = ((next.atMs - utcMs) / 1000).toFixed(1);
@@ -186,7 +169,7 @@ export class MpcL implements Controller {
   }
 
   private _outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): Outcomes {
-    if (state.live && this._live) return this._live.outcomes(state, forecast, copies);
+    if (state.live) return this._live.outcomes(state, forecast, copies);
     this._futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
     return new SegmentOutcomes(state, this._options, this._futures, this._ranks);
   }
@@ -197,15 +180,12 @@ export class MpcL implements Controller {
     return {
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSecondsOf(forecast, state.nowSeconds),
-      handoverInHorizon: forecast.handovers.some(({ atMs }) => {
-        const aheadMs = atMs - utcMs;
-        return aheadMs >= 0 && aheadMs <= horizonMs;
-      }),
+      handoverInHorizon: forecast.handovers.some(({ atMs }) => atMs >= utcMs && atMs - utcMs <= horizonMs),
     };
   }
 }
 
-/** The expectation of the choice, and why the next higher bitrate was rejected. */
+/** Describes the expectation of the choice, and why the next higher bitrate was rejected. */
 function reasonOf(state: PlayerState, evaluations: readonly Evaluation[], best: number, ceilingBps: number): string {
   const chosen = evaluations[best]!;
   const above = evaluations[best + 1];
@@ -223,19 +203,19 @@ function megabits({ ladderBps }: PlayerState, representation: number): string {
   return `${ladderBps[representation]! / 1e6} Mbit/s`;
 }
 
-/** The lowest bitrate that was abandoned for this segment or the segment before it; `Infinity` without abandonment. */
+/** The lowest bitrate that was abandoned for this or the previous segment; `Infinity` without abandonment. */
 function abandonedBitrateBps(state: PlayerState): number {
   let lowestBps = Number.POSITIVE_INFINITY;
   for (let i = state.downloads.length - 1; i >= 0; i--) {
     const { segmentIndex, abandoned, bitrateBps } = state.downloads[i]!;
-    // Earlier downloads may be of any segment, after a seek.
+    // After a seek, earlier downloads may be of any segment.
     if (segmentIndex !== state.segmentIndex && segmentIndex !== state.segmentIndex - 1) break;
     if (abandoned) lowestBps = Math.min(lowestBps, bitrateBps);
   }
   return lowestBps;
 }
 
-function exceedsWaste(inFlight: Omit<InFlight, 'segmentIndex'>, maxWastedShare: number): boolean {
+function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
   if (maxWastedShare >= 1) return false;
   const { sessionWastedBits = 0, sessionRequestedBits = inFlight.sizeBits } = inFlight;
   return sessionWastedBits + inFlight.receivedBits > maxWastedShare * sessionRequestedBits;

@@ -3,21 +3,15 @@
 import { DEFAULT_WATCH_SECONDS } from '../state/watch-time.ts';
 
 export interface MpcLOptions {
-  /**
-   * Planned segments. Default: two more than the buffer holds, at least 5, at most 16 (32 s with segments below 2 s), so
-   * that the plan sees the end of what it buffers.
-   */
+  /** Planned segments. Default: two more than the buffer holds, at least 5, at most 16 (32 s with segments below 2 s). */
   horizon?: number;
-  /**
-   * 0 maximises mean QoE; 1 counts stalls five times and the worst fifth of the futures 30 % more than its share.
-   * docs/findings.md says what other values cost.
-   */
+  /** 0 maximises mean QoE. 1 counts stalls five times, and the worst fifth of the futures 30 % more than its share. */
   risk?: number;
   /** Median watch time of the viewers in seconds; `Infinity`: nobody leaves. */
   watchSeconds?: number;
   /** Whether a running download may be abandoned. */
   abandon?: boolean;
-  /** Largest share of a session's requested bits that abandonments may waste; 1: no limit. */
+  /** Share of the session's requested bits that abandonments may waste; 1: no limit. */
   maxWastedShare?: number;
   /** Seed of the futures. */
   seed?: number;
@@ -27,20 +21,20 @@ export interface MpcLOptions {
   tuning?: Partial<MpcLTuning>;
 }
 
-/** MPC-L's aversion to bad outcomes unless the page chooses another. */
+/** Default of the option `risk`; docs/findings.md says what other values cost. */
 export const DEFAULT_RISK = 0.2;
 
-/** Constants that tests and research vary, chosen on recordings, with whole groups left out (docs/findings.md). */
+/** Constants that tests and research vary, chosen on recordings with whole groups left out (docs/findings.md). */
 export interface MpcLTuning {
   /** Futures drawn from a forecast, 4 to 256. */
   futures: number;
-  /** Segment durations of buffer above which no download is abandoned: waiting is free, and more is known later. */
+  /** Buffer in segment durations above which no download is abandoned, because waiting is free and more is known later. */
   patienceSegments: number;
   /** Least gain of an abandonment, as a share of the top quality. */
   abandonMargin: number;
-  /** At the live edge: a stall costs risk * this many seconds of stall besides its duration. */
+  /** A stall at the live edge costs risk times this many seconds of stall besides its duration. */
   liveStallSeconds: number;
-  /** At the live edge: a running download is reconsidered if it is expected to stall playback for this long. */
+  /** A running download at the live edge is reconsidered if it is expected to stall playback for this long. */
   liveLateSeconds: number;
   /** Outages per second that a plan of later segments assumes beyond the forecast; their mean duration is 20 s. */
   outagesPerSecond: number;
@@ -59,8 +53,8 @@ export const MPC_L_TUNING: MpcLTuning = {
 };
 
 /**
- * Segment durations after which the plan counts on abandoning a bad download. The timer could act sooner, but evidence
- * has to build up first: a plan that relies on quick escapes takes risks from which it cannot escape.
+ * Segment durations after which a plan abandons a bad download. The timer could act sooner, but evidence has to build
+ * up first: a plan that relies on quick escapes takes risks from which it cannot escape.
  */
 export const REACTION_SEGMENTS = 0.5;
 

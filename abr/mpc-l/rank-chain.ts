@@ -1,9 +1,7 @@
 /**
- * The rank chain: how the rank of capacity changes from one segment to the next.
- *
- * A forecast has the distribution of capacity at each time; its rank correlation links the ranks of successive times (a
- * Gaussian copula). Ranks in bins of equal probability form a Markov chain, on which a plan with recourse can be
- * computed exactly.
+ * The rank chain: how the rank of capacity changes from one segment to the next. A forecast's rank correlation links
+ * the ranks of successive times (a Gaussian copula). Ranks in bins of equal probability form a Markov chain, on which a
+ * plan with recourse can be computed exactly.
  */
 
 import { normalCdf, normalQuantile } from '../statistics/normal-distribution.ts';
@@ -13,7 +11,7 @@ export function binScores(bins: number): Float64Array {
   return Float64Array.from({ length: bins }, (_, i) => normalQuantile((i + 0.5) / bins));
 }
 
-/** Weight of the worst outcomes beside the mean. */
+/** Extra weight of the worst outcomes. */
 export interface TailWeight {
   /** 0: mean only, 1: tail only. */
   weight: number;
@@ -23,8 +21,8 @@ export interface TailWeight {
 
 /**
  * Transition probabilities `[from * bins + to]` for a rank correlation in [0, 1); rows add up to 1. A tail weight
- * raises the lowest ranks: a row becomes (1 - weight) of itself plus weight of its lowest `tail` share. For every
- * outcome that improves with the rank, this is the mixture of mean and conditional value at risk.
+ * raises the lowest ranks: a row becomes (1 - weight) of itself plus weight of its lowest `tail` share. If an outcome
+ * improves with the rank, this is the mixture of its mean and its conditional value at risk.
  */
 export function rankTransitions(bins: number, correlation: number, tail: TailWeight): Float64Array {
   const scores = binScores(bins);

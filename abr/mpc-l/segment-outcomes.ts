@@ -1,12 +1,8 @@
-/**
- * The segment to decide on, in every future: its download, its stall, and the value of the later segments after it.
- * MPC-L compares requests by an internal score; it reports expectations in QoE and seconds.
- */
+/** The segment to decide on in every future: its download, its stall, and the value of the later segments. */
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, type StallPrices, stallCost } from '../qoe/qoe.ts';
-import { secondsAt, sizesAt } from '../state/ladder.ts';
-import { qualitiesAt, switchCosts } from '../state/qualities.ts';
+import { qualitiesAt, secondsAt, sizesAt, switchCosts } from '../state/ladder.ts';
 import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';
@@ -14,9 +10,9 @@ import { laterSegments, stallCostsOf, tailWeightOf } from './later-segments.ts';
 import { REACTION_SEGMENTS, type ResolvedMpcLOptions } from './options.ts';
 import { ValueFunction } from './value-function.ts';
 
-/** A download is late if it ends less than this before a stall, because a replacement needs its round trips, too. */
+/** A download is late if it ends less than this before a stall, because a replacement also needs its round trips. */
 const LATE_MARGIN_SECONDS = 0.2;
-/** Share of the futures in which a running download must be late, or it is kept without an evaluation. */
+/** Unless a running download is late in this share of the futures, it is kept without an evaluation. */
 const LATE_SHARE = 0.1;
 
 /** A download to evaluate: a new request, or the rest of a running one. */
@@ -29,101 +25,87 @@ export interface PlannedRequest {
 
 export interface Evaluation {
   /**
-   * MPC-L chooses the highest score: QoE from this segment to the horizon, plus the value of the buffer after it.
-   * Stalls and bad futures count more than their share (`risk`). Scores have no unit; compare them within one state
-   * only.
+   * MPC-L chooses the highest score: QoE from this segment to the horizon, plus the value of the buffer after the
+   * horizon, where stalls and bad futures have extra weight (`risk`). Only scores of one state are comparable.
    */
   score: number;
   /** Expected QoE of this segment alone, per 4 s of media (`CandidateOutlook`). */
   qoe: number;
   /** Expected seconds that playback waits for this segment. */
   stallSeconds: number;
-  /** What later segments and the aversion to risk add to `qoe`, in its unit: `score` is their sum, in another unit. */
+  /** What later segments and the aversion to risk add to `qoe`, in the same unit. */
   laterQoe: number;
 }
 
-/** What requests for a segment lead to, in one state: on demand, or at the live edge (live/live-outcomes.ts). */
+/** What requests for a segment lead to in one state: on demand, or at the live edge (live/live-outcomes.ts). */
 export interface Outcomes<R extends PlannedRequest = PlannedRequest> {
-  /** A request for the whole segment, sent now. `instead`: of this running one. */
+  /** A request for the whole segment, sent now. `instead`: the running download that it replaces. */
   newRequest(representation: number, instead?: R): R;
   /** The rest of the download in flight. */
   running(inFlight: InFlight, representation: number): R;
-  /** Whether the rest of the download in flight is likely to be late, so that others are worth an evaluation. */
+  /** Whether the download in flight is likely to be late, so that replacements are worth an evaluation. */
   isLate(running: R): boolean;
   evaluate(request: R): Evaluation;
 }
 
-/** Evaluates a new request of each representation. The highest score below `ceilingBps` is the best, the lowest of equals. */
+/** Evaluates a request of each representation. `best` has the highest score below `ceilingBps`; the lowest of equals wins. */
 export function evaluateAll({ ladderBps }: PlayerState, outcomes: Outcomes, ceilingBps = Number.POSITIVE_INFINITY) {
   const evaluations = ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
   let best = 0;
   for (let r = 1; r < ladderBps.length; r++) {
     if (ladderBps[r]! < ceilingBps && evaluations[r]!.score > evaluations[best]!.score) best = r;
   }
-  const candidates = evaluations.map(
-    ({ qoe, stallSeconds }, r): CandidateOutlook => ({
-      bitrateBps: ladderBps[r]!,
-      expectedQoe: qoe,
-      expectedStallSeconds: stallSeconds,
-    }),
-  );
+  const candidates = evaluations.map(({ qoe, stallSeconds }, r): CandidateOutlook => {
+    return { bitrateBps: ladderBps[r]!, expectedQoe: qoe, expectedStallSeconds: stallSeconds };
+  });
   return { best, evaluations, candidates };
 }
 
-/** An evaluation in words for a decision's reason. */
 export function describeEvaluation({ qoe, stallSeconds }: Evaluation): string {
   return `QoE ${qoe.toFixed(2)} per 4 s, stall ${stallSeconds.toFixed(2)} s`;
 }
 
-/** What another request would have changed, in words: the sum of both numbers is below 0 where the choice was free. */
+/** Describes what another request would have changed. The sum of both numbers is below 0 if the choice was free. */
 export function describeChange(from: Evaluation, to: Evaluation): string {
   const change = (key: 'qoe' | 'laterQoe') =>
     `${to[key] < from[key] ? '-' : '+'}${Math.abs(to[key] - from[key]).toFixed(2)}`;
   return `${change('qoe')} in this segment, ${change('laterQoe')} in later ones and by risk`;
 }
 
-/** One state, and the futures and ranks of a forecast; `evaluate` answers for any number of requests. */
 export class SegmentOutcomes implements Outcomes {
-  private readonly _state: PlayerState;
-  private readonly _options: ResolvedMpcLOptions;
-  private readonly _futures: Futures;
-  private readonly _ranks: CapacityRanks;
   /** Solved at the first evaluation. */
   private _later: ValueFunction | undefined;
   private readonly _latencySeconds: number;
-  /** Per representation: size in bits, QoE of the segment without a stall. */
   private readonly _sizesBits: readonly number[];
+  /** Per representation: QoE of the segment without a stall. */
   private readonly _gains: readonly number[];
-  /** The plan's prices. */
   private readonly _stallCosts: StallPrices;
-  /** Seconds of the clock that the segment plays, and until the element stalls: never while paused. */
+  /** Seconds of the clock that the segment plays, and until the element stalls, which is never while paused. */
   private readonly _segmentSeconds: number;
   private readonly _playableSeconds: number;
-  /** Seconds after a request at which the plan abandons a download that is about to stall. */
+  /** Seconds after a request at which the plan abandons a download that would stall. */
   private readonly _reactionSeconds: number;
 
-  constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures, ranks: CapacityRanks) {
-    const { playbackRate } = state;
-    const { patienceSegments, stallLevelSeconds } = options.tuning;
-    const seconds = secondsAt(state, 0);
-    const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
-    this._state = state;
-    this._options = options;
-    this._futures = futures;
-    this._ranks = ranks;
-    this._latencySeconds = recentLatencySeconds(state);
-    this._sizesBits = sizesAt(state, 0);
-    const switches = switchCosts(state);
-    this._gains = qualitiesAt(state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
-    this._stallCosts = stallCostsOf(state, options);
+  constructor(
+    private readonly _state: PlayerState,
+    private readonly _options: ResolvedMpcLOptions,
+    private readonly _futures: Futures,
+    private readonly _ranks: CapacityRanks,
+  ) {
+    const { playbackRate, bufferLevelSeconds, isPaused, started } = _state;
+    const { patienceSegments, stallLevelSeconds } = _options.tuning;
+    const seconds = secondsAt(_state, 0);
+    const playable = Math.max(0, bufferLevelSeconds - stallLevelSeconds) / playbackRate;
+    this._latencySeconds = recentLatencySeconds(_state);
+    this._sizesBits = sizesAt(_state, 0);
+    const switches = switchCosts(_state);
+    this._gains = qualitiesAt(_state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
+    this._stallCosts = stallCostsOf(_state, _options);
     this._segmentSeconds = seconds / playbackRate;
-    this._playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
-    this._reactionSeconds = options.abandon
-      ? Math.max(
-          REACTION_SEGMENTS * this._segmentSeconds,
-          this._playableSeconds - patienceSegments * this._segmentSeconds,
-        )
-      : Number.POSITIVE_INFINITY;
+    this._playableSeconds = isPaused ? Number.POSITIVE_INFINITY : started ? playable : 0;
+    const impatientSeconds = this._playableSeconds - patienceSegments * this._segmentSeconds;
+    const reactionSeconds = Math.max(REACTION_SEGMENTS * this._segmentSeconds, impatientSeconds);
+    this._reactionSeconds = _options.abandon ? reactionSeconds : Number.POSITIVE_INFINITY;
   }
 
   newRequest(representation: number): PlannedRequest {
@@ -145,10 +127,7 @@ export class SegmentOutcomes implements Outcomes {
     return late > LATE_SHARE * futures.count;
   }
 
-  /**
-   * Scores a request: plays its download in every future, and takes the mean of the scores, with the extra weight of
-   * the tail. As `reconsider` would, a future may abandon a download that is about to stall.
-   */
+  /** Plays the download of a request in every future. As `reconsider` would, a future may abandon it before a stall. */
   evaluate({ representation, bits, latencySeconds }: PlannedRequest): Evaluation {
     const futures = this._futures;
     const scores: number[] = [];
@@ -157,7 +136,7 @@ export class SegmentOutcomes implements Outcomes {
     for (let f = 0; f < futures.count; f++) {
       const seconds = latencySeconds + futures.transferSeconds(f, latencySeconds, bits);
       let played = this._play(f, representation, seconds);
-      // Abandon it for a lower representation that arrives sooner, if that scores higher.
+      // A lower representation that arrives sooner replaces the download if it scores higher.
       if (seconds > this._reactionSeconds && seconds > this._playableSeconds) {
         for (let lower = 0; lower < representation; lower++) {
           const request = this.newRequest(lower);
@@ -178,7 +157,7 @@ export class SegmentOutcomes implements Outcomes {
     return { score, qoe, stallSeconds: stallSum / futures.count, laterQoe: (score * futures.count) / units - qoe };
   }
 
-  /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
+  /** One future in which the segment arrives after `seconds`. Its QoE is not per 4 s. */
   private _play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
     const { isPaused, bufferLevelSeconds, playbackRate, weights, started } = this._state;
     this._later ||= new ValueFunction(
@@ -194,7 +173,7 @@ export class SegmentOutcomes implements Outcomes {
     return { score: gain - costOf(this._stallCosts) + later, qoe: gain - costOf(weights), stallSeconds };
   }
 
-  /** Mean of the futures' scores, in which the worst share of them has extra weight. */
+  /** Mean score of the futures, with extra weight for the worst futures. */
   private _meanWithTail(scores: number[]): number {
     const { weight, tail } = tailWeightOf(this._options);
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { PlayerState } from '../controller.ts';
 import { downloadsOf, inFlightOf, quantilesOf, stateOf as runningState } from '../random-states.fixture.ts';
-import { isPlausible } from './usable-forecast.ts';
+import { usableForecast } from './usable-forecast.ts';
 
+const isPlausible = (...of: Parameters<typeof usableForecast>) => usableForecast(...of) !== undefined;
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 
 /** Downloads of 4 s of 8 Mbit/s at these rates, oldest first. */

@@ -1,43 +1,41 @@
-/**
- * What a controller judges of a forecast of valid form and age: whether it fits the session's measurements.
- * predictor/README.md lists all tests that a forecast has to pass.
- */
+/** Judges whether a valid forecast fits the session's measurements. predictor/README.md lists all tests of a forecast. */
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import type { QuantileForecast, ValidForecast } from '../forecast.ts';
 import { nearestLevel } from '../statistics/quantile.ts';
 
-/** Downloads to compare with: an outage shows in the last two, its end in the last five. */
+/** Number of downloads to compare with: the last two show an outage, the last five its end. */
 const LAST_FOR_SLOW = 2;
 const LAST_FOR_FAST = 5;
 /**
- * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, on the road
- * too, this rejects no forecast of the built-in forecaster.
+ * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, also on the
+ * road, this rejects no forecast of the built-in forecaster.
  */
 const FACTOR = 4;
-/** Before the first measurement: reject forecasts this many times above the highest bitrate or below the lowest. */
+/** Before the first measurement, reject forecasts this many times above the highest bitrate or below the lowest. */
 const BLIND_FACTOR = 1000;
 /** Capacity above this many times the highest bitrate changes no choice, so it is not checked. */
 const USEFUL_FACTOR = 2;
 /** The part of a forecast that is checked. */
 const CHECKED_SECONDS = 20;
-/** Time after its request from which a running download counts as a measurement. */
+/** A running download counts as a measurement this long after its request. */
 const JUDGED_AFTER_SECONDS = 1;
 
-/** The forecast to plan on; undefined if MPC-D has to decide. Paths are for MPC-O alone. */
-export function usableForecast(forecast: ValidForecast | undefined): QuantileForecast | undefined {
-  return forecast?.kind === 'path' ? undefined : forecast;
+/**
+ * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is wrong by an order of magnitude (wrong
+ * units, another link, a bug) is worse than none: on a slow link the plan would always choose the top representation.
+ * The test is coarse, because a forecast may know of an outage, or of its end, before downloads show it. Paths are for
+ * MPC-O alone.
+ */
+export function usableForecast(
+  forecast: ValidForecast | undefined,
+  state: PlayerState,
+  inFlight?: InFlight,
+): QuantileForecast | undefined {
+  return forecast && forecast.kind !== 'path' && isPlausible(forecast, state, inFlight) ? forecast : undefined;
 }
 
-/**
- * Whether a forecast is compatible with the session's measurements. One that is wrong by an order of magnitude (wrong
- * units, another link, a bug) is worse than none: on a slow link the plan would choose the top representation for ever.
- * The test is coarse on purpose. A forecast may know of an outage before it shows, or of its end. It may not expect a
- * link many times faster than all recent downloads, or many times slower.
- *
- * `inFlight` is the running download, if any.
- */
-export function isPlausible(forecast: QuantileForecast, state: PlayerState, inFlight?: InFlight): boolean {
+function isPlausible(forecast: QuantileForecast, state: PlayerState, inFlight?: InFlight): boolean {
   const { middleBps, highBps } = expectationOf(forecast);
   const { ladderBps, nowSeconds, playbackRate } = state;
   // What the player consumes at the lowest and the highest bitrate.
@@ -61,7 +59,7 @@ function rateOf({ receivedBits, downloadSeconds, latencySeconds = 0 }: Download)
   return receivedBits / Math.max(1e-3, downloadSeconds - Math.max(0, latencySeconds));
 }
 
-/** Mean capacity at the median and at the highest quantile level of a forecast. */
+/** Mean capacity at the median and at the highest quantile level. */
 function expectationOf(forecast: QuantileForecast): { middleBps: number; highBps: number } {
   const { levels, stepEndsSeconds, quantilesBps } = forecast;
   const middle = nearestLevel(levels, 0.5);

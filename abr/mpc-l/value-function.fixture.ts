@@ -1,18 +1,18 @@
 /**
- * The value function by exhaustion: the recursion of value-function.ts word for word, on exact buffer levels and
- * without a table. It takes time exponential in the number of segments, so only the tests run it.
+ * The recursion of value-function.ts word for word, on exact buffer levels and without a table. Its time is exponential
+ * in the number of segments, so only tests run it.
  */
 
 import { changeCost, stallCost } from '../qoe/qoe.ts';
 import type { ValueProblem } from './later-segments.ts';
 
-/** V of a state: a buffer level, the rank of the capacity seen last and the previous representation, before stage `k`. */
+/** V of a buffer level, the rank of the last seen capacity and the previous representation, before stage `k`. */
 export function referenceValue(problem: ValueProblem, level: number, rank: number, previous: number, k = 0): number {
   const { costs, bins, segmentSeconds } = problem;
   const buffered = Math.min(level, Math.max(1e-3, problem.bufferCapSeconds - segmentSeconds));
   const stage = problem.stages[k];
   if (stage === undefined) return problem.bufferValuePerSecond[rank]! * buffered;
-  // Elapsed time = initial buffer + appended media - current buffer; a download runs about its middle.
+  // Elapsed time = initial buffer + appended media - current buffer. A download has the capacity of its middle.
   const appended = problem.stages.slice(0, k).reduce((sum, { seconds }) => sum + seconds, problem.decidedSeconds);
   const seconds = problem.bufferLevelSeconds + appended - buffered + stage.seconds / 4;
   const rates = ratesAt(problem, seconds);
@@ -30,7 +30,7 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
   return stage.watchShare * (best - outage);
 }
 
-/** G: quality and stall of representation `r` at the rates of rank `to`, and V after it; abandoned if that is better. */
+/** G: quality and stall of representation `r` at the rates of rank `to`, and V after it. The better of keep and abandon. */
 function outcome(problem: ValueProblem, k: number, buffered: number, rates: number[], to: number, r: number): number {
   const { costs, latencySeconds, reactionSeconds, patienceSeconds } = problem;
   const { qualities, sizesBits, qualityScale, seconds: ownSeconds } = problem.stages[k]!;
@@ -52,7 +52,7 @@ function outcome(problem: ValueProblem, k: number, buffered: number, rates: numb
   return best;
 }
 
-/** Seconds of a download at a rank that holds for 5 s; the rest runs at the median rank's rate, if that is faster. */
+/** Seconds of a download at a rank that holds for 5 s. The rest runs at the median rank, if that is faster. */
 function transferSeconds(bits: number, rates: readonly number[], rank: number): number {
   const rate = rates[rank]!;
   if (bits <= 5 * rate) return bits / rate;

@@ -7,7 +7,7 @@ import { rankTransitions } from './rank-chain.ts';
 import { referenceValue } from './value-function.fixture.ts';
 import { ValueFunction } from './value-function.ts';
 
-/** The grid of the value function, where it does not interpolate: 25 points, `top * (n / 24) ** 1.5`. */
+/** The grid of the value function: 25 levels `top * (n / 24) ** 1.5`, at which it does not interpolate. */
 const GRID_POINTS = 25;
 const gridLevel = (problem: ValueProblem, n: number) =>
   Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds) * (n / (GRID_POINTS - 1)) ** 1.5;
@@ -113,12 +113,12 @@ test.each([
   { mostSteps: 3, leastGrowth: 0.5, most: 0.8, mean: 0.01 },
 ])('is near it where levels fall between the points of the grid, %j', ({ most, mean, ...shape }) => {
   const errors: number[] = [];
-  // Where a stall begins the value leaps.
+  // Costs of a stall's begin would make the value leap.
   const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS, stalls: [], ...shape });
   forAll([problems, point, fc.nat(1)], { ...SEED, numRuns: 400 }, (problem, n, rank) => {
     const level = gridLevel(problem, n);
     const { costs, stages } = problem;
-    // In units of a top segment and a second of stall.
+    // Errors are in units of a top segment and a second of stall.
     const best = stages.flatMap(({ qualities, qualityScale }) => qualities.map((quality) => qualityScale * quality));
     const unit = Math.max(...best) + costs.mu + 1;
     const value = new ValueFunction(problem).at(level, rank, 0);

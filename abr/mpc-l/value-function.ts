@@ -1,76 +1,71 @@
 /**
- * The value function of the later segments: expected score from a segment on, if every later decision may depend on the
- * capacity seen until then.
+ * The value function of the later segments: the expected score from a segment on, if every later decision may depend on
+ * the capacity seen until then. value-function.fixture.ts is the plain reference.
  *
- * A state is the buffer level at a request, the rank of the capacity seen last, and the previous representation. The
+ * A state is the buffer level at a request, the rank of the last seen capacity, and the previous representation. The
  * backward recursion per segment is
  *
  *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w (max_r (Q(b, i, r) - S(p, r)) - O(b))
  *   G(b, j, r) = q(r) L/4 - C(stall) + V_next(b', j, r)
  *
- * where q is the quality of this segment, S the cost of the switch, C the cost of the stall, w the share of the previous
- * segment's viewers who are still there, and O the expected cost of an outage that begins in this segment: at rate h, for
- * an exponential time of mean D, O(b) = h L C(D) exp(-b / D). The download runs
- * at the capacity of rank j at the time of its request, interpolated between the middles of the forecast's steps.
- * Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended media minus the
- * current buffer. After the last stage V is the value of the remaining buffer. A download that would stall may be
- * abandoned for a lower representation `reactionSeconds` after its request; G takes the better of the two.
+ * with q the quality of this segment, S the cost of the switch, C the cost of the stall, w the share of the previous
+ * segment's viewers who still watch, and O the expected cost of an outage that begins in this segment: at rate h, for
+ * an exponential time of mean D, O(b) = h L C(D) exp(-b / D). The download runs at the capacity of rank j, interpolated
+ * between the middles of the forecast's steps. Elapsed time is not a state variable: apart from stalls it equals the
+ * initial buffer plus appended media minus the current buffer. After the last stage V is the value of the remaining
+ * buffer. A download that would stall may be abandoned for a lower representation `reactionSeconds` after its request;
+ * G takes the better.
  *
- * All seconds are the clock's. Buffer levels and segment durations are how long they play, so that the recursion needs
- * no playback rate.
+ * All seconds, also buffer levels and segment durations, are seconds of the clock.
  */
 
 import { changeCost } from '../qoe/qoe.ts';
 import type { ValueProblem } from './later-segments.ts';
 
-/**
- * Points of the grid of buffer levels, which is finer near empty, where the value bends: on recordings no choice gains
- * from a finer grid.
- */
+/** The grid of buffer levels is finer near empty, where the value bends. On recordings no choice gains from more points. */
 const POINTS = 25;
 const GRID_POWER = 1.5;
 const LEVEL_SHARES = Float64Array.from({ length: POINTS }, (_, n) => (n / (POINTS - 1)) ** GRID_POWER);
-/** The cell of the grid that holds the start of each of `PARTS` equal parts of the levels. */
+/** The cell of the grid with the start of each of `PARTS` equal parts of the levels. */
 const PARTS = 256;
 const INNER_SHARES = LEVEL_SHARES.subarray(1, POINTS - 1);
 const CELL_OF = Uint8Array.from({ length: PARTS }, (_, i) => INNER_SHARES.filter((share) => share <= i / PARTS).length);
 
 /**
- * A rank holds for this many seconds of a download; the rest runs at the median rank, if that is faster. If a rank held
- * for ever, so would a dead one, and a single bin of one stage would outweigh the rest of the plan.
+ * A rank holds for this many seconds of a download. The rest runs at the median rank, if that is faster, so that a
+ * single dead bin of one stage does not outweigh the rest of the plan.
  */
 const RANK_HOLD_SECONDS = 5;
 
-/** A download's capacity is the capacity this many segment durations after its request, about its middle. */
+/** A download has the capacity of its middle, about this many segment durations after its request. */
 const LOOK_AHEAD = 0.25;
 
-/** Mean duration of an outage; it is exponential. */
+/** Mean duration of an outage. */
 const OUTAGE_SECONDS = 20;
 
-/** Solved when made, for the value at the request of the first stage; without stages, for the value of the buffer. */
+/** The constructor solves the problem. Without stages the value is the buffer's. */
 export class ValueFunction {
   /**
-   * The one that was made last, kept alive: V8 drops the code that it has optimised for the fields of an object when a
-   * garbage collection finds no object of this kind, as between two decisions.
+   * The last instance is kept, because V8 drops its optimised code for a kind of object when a garbage collection
+   * between two decisions finds none.
    */
   static latest: ValueFunction | undefined;
   private readonly _problem: ValueProblem;
-  /** Number of representations. */
   private readonly _count: number;
   private readonly _topLevel: number;
-  /** Per point of the grid: buffer level, and 1 / distance to the next point. */
+  /** Per point: buffer level, and 1 / distance to the next point. */
   private readonly _levels = new Float64Array(POINTS);
   private readonly _perWidth = new Float64Array(POINTS);
-  /** Parts of `CELL_OF` per second of buffer; a little less, so that rounding leads to no part above. */
+  /** Parts of `CELL_OF` per second of buffer, reduced a little, so that rounding never leads to the next part. */
   private readonly _partsPerSecond: number;
-  /** The lowest point that is looked up: every download ends with a new segment in the buffer. */
+  /** The lowest used point: every download ends with a new segment in the buffer. */
   private readonly _first: number;
-  /** `[rank][representation][point]`: V of the stage after the current one; G of the current stage. */
+  /** `[rank][representation][point]`: V of the next stage, G of the current stage. */
   private readonly _later: Float64Array;
   private readonly _outcome: Float64Array;
   /** `[representation][point]`: seconds of a download at the current rank. */
   private readonly _seconds: Float64Array;
-  /** Per point: seconds until the element stalls, and until a download that would stall is abandoned. */
+  /** Per point: seconds until the element stalls, and until the plan abandons a download that would stall. */
   private readonly _playable = new Float64Array(POINTS);
   private readonly _abandonedAt = new Float64Array(POINTS);
   /** Per point: expected cost of an outage that begins in a second. */
@@ -79,7 +74,7 @@ export class ValueFunction {
   private readonly _ratesBps: Float64Array;
   private readonly _mu: number;
   private readonly _stall: number;
-  /** How long the segment of the current stage plays. */
+  /** Duration of the current stage's segment. */
   private _segmentSeconds = 0;
 
   constructor(problem: ValueProblem) {
@@ -127,12 +122,12 @@ export class ValueFunction {
     ValueFunction.latest = this;
   }
 
-  /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */
+  /** Value at a buffer level, a rank and the previous representation. A request waits above the cap. */
   at(bufferSeconds: number, bin: number, representation: number): number {
     return this._interpolated((bin * this._count + representation) * POINTS, Math.max(0, bufferSeconds));
   }
 
-  /** Writes G(b, j, r) of stage `k`, before which `appendedSeconds` come, into `_outcome`, up to before point `end`. */
+  /** Writes G(b, j, r) of stage `k`, after `appendedSeconds` of media, into `_outcome` for points below `end`. */
   private _playStage(k: number, appendedSeconds: number, end: number): void {
     const { bins, stepEndsSeconds: ends, capacityBps, bufferLevelSeconds } = this._problem;
     const levels = this._levels;
@@ -155,7 +150,7 @@ export class ValueFunction {
     for (let rank = 0; rank < bins; rank++) this._playDownloads(k, rank, end);
   }
 
-  /** Writes G(b, j, r) of one rank; a download that outlasts its rank goes on at the median's capacity. */
+  /** Writes G(b, j, r) of one rank. */
   private _playDownloads(k: number, rank: number, end: number): void {
     const { bins, latencySeconds, stages } = this._problem;
     const { sizesBits, qualities, qualityScale } = stages[k]!;
@@ -186,7 +181,7 @@ export class ValueFunction {
     }
   }
 
-  /** `kept`, or the value of a download at point `n` that is abandoned for a lower representation, if that is more. */
+  /** The greater value at point `n`: `kept`, or of the download abandoned for a lower representation. */
   private _bestAbandoned(k: number, table: number, r: number, n: number, kept: number): number {
     const { costs, stages } = this._problem;
     const { qualities, qualityScale } = stages[k]!;
@@ -195,7 +190,7 @@ export class ValueFunction {
       const replaced = this._abandonedAt[n]! + this._seconds[lower * POINTS + n]!;
       // A replacement has to arrive sooner.
       if (replaced >= this._seconds[r * POINTS + n]!) continue;
-      // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
+      // V charges the switch to r. The switch from r to `lower` costs extra (exact for p >= r).
       const gain = qualityScale * qualities[lower]! - changeCost(costs, qualities[r]!, qualities[lower]!);
       best = Math.max(best, gain + this._valueAfter(table + lower * POINTS, n, replaced));
     }
@@ -210,7 +205,7 @@ export class ValueFunction {
     return this._interpolated(row, level) - this._mu * stalled - this._stall * Math.min(1, stalled);
   }
 
-  /** The value at a buffer level of a row of `_later`. */
+  /** The value at a buffer level in a row of `_later`. */
   private _interpolated(row: number, level: number): number {
     const later = this._later;
     if (level >= this._topLevel) return later[row + POINTS - 1]!;
@@ -219,7 +214,7 @@ export class ValueFunction {
     return low + (level - this._levels[cell]!) * this._perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
-  /** The cell of the grid that holds a buffer level; the highest one for levels above. */
+  /** The cell of the grid with a buffer level; the highest cell for levels above the grid. */
   private _cellAt(level: number): number {
     if (level >= this._topLevel) return POINTS - 2;
     let cell = CELL_OF[(level * this._partsPerSecond) | 0]!;
@@ -227,7 +222,7 @@ export class ValueFunction {
     return cell;
   }
 
-  /** Writes V(b, i, p) of stage `k` into `_later`, up to before point `end`. */
+  /** Writes V(b, i, p) of stage `k` into `_later` for points below `end`. */
   private _chooseInStage(k: number, end: number): void {
     const { bins, costs, stages } = this._problem;
     const { transitions, watchShare, qualities, seconds } = stages[k]!;
@@ -244,14 +239,14 @@ export class ValueFunction {
           later[from * size + i] = watchShare * (sum - seconds * this._outageCost[i - row]!);
         }
       }
-      // A switch costs the same in steps, so neighbours suffice: up, then down.
+      // A switch in steps costs the same, so neighbours suffice: up, then down.
       const cost = (r: number, other: number) => watchShare * changeCost(costs, qualities[r]!, qualities[other]!);
       for (let r = 1; r < count; r++) this._raise(from, r, r - 1, cost(r, r - 1), end);
       for (let r = count - 2; r >= 0; r--) this._raise(from, r, r + 1, cost(r, r + 1), end);
     }
   }
 
-  /** Raises the value after `r` to another choice's value less the cost of the switch, if this is more. */
+  /** Raises the value after `r` to another choice's value less the cost of the switch, if that is higher. */
   private _raise(rank: number, r: number, other: number, cost: number, end: number): void {
     const later = this._later;
     const to = (rank * this._count + r) * POINTS;

@@ -1,22 +1,17 @@
 /**
- * Capacity paths: the capacity of a link from now on.
- *
- * A constant rate, a replayed trace and the true future of an oracle are capacity paths. So MPC-D and MPC-O share the
- * planner, and the simulator computes downloads with the same arithmetic.
+ * Capacity paths: the capacity of a link from now on. A constant rate, a replayed trace and an oracle's future are
+ * paths, so MPC-D and MPC-O share the planner, and the simulator computes downloads with the same arithmetic.
  */
 
 /** Deliverable bits over time; second 0 is now. */
 export interface CapacityPath {
   /** Bits that the link can deliver from second 0 to `seconds` (>= 0); non-decreasing. */
   cumulativeBits(seconds: number): number;
-  /**
-   * Seconds from a request at second `startSeconds` to its last bit, request latency included. `Infinity` if the path
-   * never delivers that much.
-   */
+  /** Seconds from a request at `startSeconds` to its last bit, including latency; `Infinity` if the bits never come. */
   downloadSeconds(startSeconds: number, sizeBits: number): number;
 }
 
-/** A link of one rate for ever, as MPC-D assumes. `latencySeconds` is added to each request (default 0). */
+/** A link of one rate for ever. `latencySeconds` is added to each request (default 0). */
 export class ConstantPath implements CapacityPath {
   constructor(
     readonly rateBps: number,
@@ -33,17 +28,16 @@ export class ConstantPath implements CapacityPath {
 }
 
 export interface PiecewisePathOptions {
-  /** Ends of the steps in seconds, ascending, all > 0; step i lasts from end i-1 (or 0) to end i. */
+  /** Ends of the steps in seconds, ascending, > 0. */
   stepEndsSeconds: ArrayLike<number>;
   /** Rate within each step in bit/s, >= 0. */
   ratesBps: ArrayLike<number>;
   /** Added to each request. Default 0. */
   latencySeconds?: number | undefined;
-  /** Time of the receiver for a response after its last bit, with the link idle. Default: none. */
+  /** Time that the receiver needs for a response after its last bit, while the link is idle. Default: none. */
   response?: ResponseTime;
 }
 
-/** A constant, and a share that grows with the size. */
 export interface ResponseTime {
   seconds: number;
   secondsPerBit: number;
@@ -53,7 +47,7 @@ export interface ResponseTime {
 export class PiecewisePath implements CapacityPath {
   private readonly _originBits: number;
 
-  /** `from` gives the steps and the origin; otherwise they follow from the options. */
+  /** Only `from` passes steps and an origin. */
   constructor(
     private readonly _options: PiecewisePathOptions,
     private readonly _steps = new Steps(_options),
@@ -83,11 +77,11 @@ export class PiecewisePath implements CapacityPath {
   }
 }
 
-/** The steps of a path, repeated for ever. Look-ups begin at a guess, so that a path of days costs no more than a short one. */
+/** The steps of a path, repeated for ever. Look-ups begin at a guess, so that a path of days is as fast as a short path. */
 class Steps {
   private readonly _ends: Float64Array;
   private readonly _rates: Float64Array;
-  /** Bits before each step, and after the last one. */
+  /** Bits before each step and after the last step. */
   private readonly _cumulative: Float64Array;
   private readonly _durationSeconds: number;
   private readonly _totalBits: number;
@@ -108,7 +102,7 @@ class Steps {
     return this._bitsInStep(seconds, this._stepAt(seconds));
   }
 
-  /** When `sizeBits` have arrived that start at `startSeconds`; `Infinity` if they never do. */
+  /** Time at which `sizeBits` sent from `startSeconds` on have arrived; `Infinity` if they never arrive. */
   arrivalSeconds(startSeconds: number, sizeBits: number): number {
     const step = this._stepAt(startSeconds);
     const bits = this._bitsInStep(startSeconds, step) + sizeBits;
@@ -129,7 +123,7 @@ class Steps {
     return [rounds, rounds > 0 ? seconds - rounds * this._durationSeconds : seconds];
   }
 
-  /** The step at `seconds` (the first one that ends later, within a round); the number of steps after the last one. */
+  /** The first step that ends after `seconds` within a round; the number of steps after the last step. */
   private _stepAt(seconds: number): number {
     const { _ends: ends } = this;
     const [, within] = this._roundOf(seconds);
@@ -137,7 +131,7 @@ class Steps {
     return firstIndex(ends.length, guess, (i) => ends[i]! > within);
   }
 
-  /** Bits until `seconds`, which lie in `step`. */
+  /** Bits until `seconds`, which is in `step`. */
   private _bitsInStep(seconds: number, step: number): number {
     const [rounds, within] = this._roundOf(seconds);
     const bits =
@@ -147,7 +141,7 @@ class Steps {
     return rounds > 0 ? rounds * this._totalBits + bits : bits;
   }
 
-  /** When `bits` of a round have come; `guess` is a step near it. */
+  /** Time in a round at which `bits` have arrived; `guess` is a step near this time. */
   private _secondsWithin(bits: number, guess: number): number {
     const { _cumulative: cumulative, _ends: ends } = this;
     const step = firstIndex(ends.length - 1, guess, (i) => cumulative[i + 1]! >= bits);
@@ -158,11 +152,11 @@ class Steps {
   }
 }
 
-/** The first index below `end` at which `holds`, which then holds for all later ones; `end` without one. */
+/** The first index below `end` for which `holds`, or `end`. If it holds for an index, it holds for all later indices. */
 function firstIndex(end: number, guess: number, holds: (i: number) => boolean): number {
   let low = 0;
   let high = end;
-  // From the guess by strides that double, then by halves.
+  // Search from the guess by doubling strides, then by bisection.
   let at = Math.min(end - 1, Math.max(0, guess));
   for (let stride = 1; low < high; stride *= 2) {
     if (holds(at)) high = at;
@@ -179,7 +173,7 @@ function firstIndex(end: number, guess: number, holds: (i: number) => boolean): 
   return low;
 }
 
-/** A path from `originSeconds` (>= 0) on its own time axis. */
+/** A path from its second `originSeconds` (>= 0) on. */
 export class ShiftedPath implements CapacityPath {
   private readonly _originBits: number;
 

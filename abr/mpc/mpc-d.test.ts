@@ -14,7 +14,7 @@ import { ConstantPath } from './capacity-path.ts';
 import { createMpcD } from './mpc-d.ts';
 import { bestPlan } from './plan-search.ts';
 
-// planner.test.ts compares plans with brute force.
+// plan-search.test.ts compares plans with brute force.
 test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {
   const states = anyState(anyDownloads()).filter(({ downloads }) => downloads.length > 0);
   const horizons = fc.constantFrom(undefined, 1, 2, 3, 4);
@@ -45,7 +45,7 @@ describe('mpc-d:abandon', () => {
   const reconsider = (state: Partial<PlayerState>, inFlight: Partial<InFlight>) =>
     controller.reconsider!(stateOf({ bufferLevelSeconds: 3, ...state }), inFlightOf(inFlight));
 
-  // 31 or 32 Mbit to go at 0.5 Mbit/s or less, with 3 s buffered.
+  // 31 or 32 Mbit remain at 0.5 Mbit/s or less, with 3 s buffered.
   test.each<[string, Partial<PlayerState>, Partial<InFlight>]>([
     ['that would outlast the buffer', {}, { receivedBits: 1e6 }],
     ['on a dead link', {}, { receivedBits: 0 }],

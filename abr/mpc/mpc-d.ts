@@ -1,9 +1,7 @@
 /**
- * MPC-D: RobustMPC in the form that others compare with (Yin et al., SIGCOMM'15, as Pensieve's artifact implements it).
- *
- * It plans five segments ahead on a constant path of the robust throughput (robust-throughput.ts), with the true sizes
- * of the next segments, without a buffer cap and without abandonment. Two options deviate from it, as ablations:
- * `abandon` and `bufferCap`.
+ * MPC-D is RobustMPC in the form that others compare with (Yin et al., SIGCOMM'15, as Pensieve's artifact implements
+ * it). It plans five segments ahead on a constant path of the robust throughput (robust-throughput.ts), with the true
+ * sizes of segments. The options `abandon` and `bufferCap` are ablations, which the textbook does not have.
  */
 
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
@@ -23,15 +21,15 @@ export interface MpcDOptions {
   bufferCap?: boolean;
   /** Whether downloads that are about to stall are abandoned. Default false. */
   abandon?: boolean;
-  /** Whether decisions carry an outlook of each representation. Default false. */
+  /** Whether decisions have `candidates`. Default false. */
   outlook?: boolean;
   /** The plan of live streams. Default: the textbook's, which does not know that playback begins with the first chunk. */
-  live?: LivePlan;
+  live?: LivePlan | undefined;
 }
 
 /** Plans live streams, which begin to play with the first chunk of a segment. */
 export interface LivePlan extends PathPlanner {
-  /** How to play from now on; back to the target without a path. */
+  /** The pace from now on. Without `future` it leads back to the target. */
   pace(
     state: PlayerState,
     inFlight: InFlight | undefined,
@@ -43,18 +41,15 @@ export interface LivePlan extends PathPlanner {
 export const DEFAULT_HORIZON = 5;
 
 /**
- * Time after its request during which no download is abandoned, because its rate is still TCP's in the first round
- * trips (dash.js's `ABANDON_GRACE_TIME`).
+ * No download is abandoned this soon after its request, because TCP's start limits its rate in the first round trips
+ * (dash.js's `ABANDON_GRACE_TIME`).
  */
 const GRACE_SECONDS = 0.5;
 
-/**
- * A download that received nothing counts as one full Ethernet packet, so that its rate is above 0 and on a dead link
- * the lowest representation replaces it.
- */
+/** A download counts as at least one full Ethernet packet, so that its rate is above 0 on a dead link, too. */
 const PACKET_BITS = 1500 * 8;
 
-/** Most abandonments of one segment: one because the rate fell, another because it fell again. */
+/** Abandonments per segment: one if the rate falls, another if it falls again. */
 const MAX_ABANDONMENTS = 2;
 
 export function createMpcD(options: MpcDOptions = {}): Controller {
@@ -63,7 +58,7 @@ export function createMpcD(options: MpcDOptions = {}): Controller {
 
 class MpcD implements Controller {
   readonly name: string;
-  /** Only with the option `abandon`. */
+  /** Absent without the option `abandon`. */
   readonly reconsider?: NonNullable<Controller['reconsider']>;
   private readonly _onDemand: PathPlanner;
   private readonly _live: LivePlan | undefined;
@@ -94,9 +89,9 @@ class MpcD implements Controller {
   }
 
   /**
-   * Abandons a download on three conditions: at its rate so far, its remaining bits would outlast the buffer (live, by
-   * `lateSeconds`); a lower representation has fewer bits than remain; and a plan that begins with it is worth more than
-   * the plan that completes the download.
+   * Abandons a download on three conditions: at its rate so far, its remaining bits would outlast the buffer by
+   * `lateSeconds`; a lower representation has fewer bits; and a plan that begins with this representation is worth more
+   * than the plan that completes the download.
    */
   private _reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
     const current = state.ladderBps.lastIndexOf(inFlight.bitrateBps);

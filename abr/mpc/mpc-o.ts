@@ -1,45 +1,34 @@
 /**
- * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's path, with
- * MPC-L's horizon and the buffer cap, and never abandons. A buffered second after the horizon is worth what the link
- * delivers in it on average; near the end the plan covers all the segments left. Live it may set the playback rate
- * as MPC-L does.
+ * MPC-O plans on the true future and is the yardstick for the value of forecasts. It knows the buffer cap, has MPC-L's
+ * horizon, and never abandons. A buffered second after the horizon is worth what the link delivers in it on average.
  */
 
 import type { Controller, Decision, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type Forecast } from '../forecast.ts';
 import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
-import { qualitiesAt } from '../state/qualities.ts';
+import { qualitiesAt } from '../state/ladder.ts';
 import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
-import { createMpcD, type LivePlan } from './mpc-d.ts';
+import { createMpcD, type LivePlan, type MpcDOptions } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 
-export interface MpcOOptions {
-  /** Name of the controller in its decisions. Default `mpc-o`. */
-  name?: string;
-  /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), or all that are left if they are few. */
+/** Default of `name`: `mpc-o`. */
+export interface MpcOOptions extends Pick<MpcDOptions, 'name' | 'outlook' | 'live'> {
+  /** Planned segments, 1 to 20. Default: all that are left if they are at most 16, else MPC-L's number (horizon.ts). */
   horizon?: number;
   /** Median watch time of the viewers in seconds, as for MPC-L. Default 30; `Infinity`: nobody leaves. */
   watchSeconds?: number;
-  /** Whether decisions carry an outlook of each representation. Default false. */
-  outlook?: boolean;
-  /** The plan of live streams. Default: the textbook's. */
-  live?: LivePlan;
 }
 
-export function createMpcO(options: MpcOOptions = {}): Controller {
-  return new MpcO(options);
-}
-
-class MpcO implements Controller {
+export class MpcO implements Controller {
   readonly name: string;
-  /** Only with a plan of live streams: towards the target without a single path. */
+  /** Absent without a plan of live streams. */
   readonly pace?: NonNullable<Controller['pace']>;
   private readonly _onDemand: PathPlanner;
   private readonly _live: LivePlan | undefined;
   private readonly _fallback: Controller;
 
-  constructor(options: MpcOOptions) {
+  constructor(options: MpcOOptions = {}) {
     const { name = 'mpc-o', horizon, watchSeconds = DEFAULT_WATCH_SECONDS, outlook = false, live } = options;
     this.name = name;
     this._onDemand = new SegmentPlanner((state, path) => {
@@ -54,7 +43,7 @@ class MpcO implements Controller {
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));
   }
 
-  /** Decides as MPC-D does unless the forecast is a single path. */
+  /** Decides as MPC-D does unless the forecast is a path. */
   decide(state: PlayerState, forecast?: Forecast): Decision {
     const future = trueFuture(state, forecast);
     if (future === undefined) {
@@ -70,7 +59,7 @@ class MpcO implements Controller {
   }
 }
 
-/** The path of a forecast from now on; undefined without one. */
+/** The forecast's path from now on; undefined if it has none. */
 function trueFuture(state: PlayerState, forecast?: Forecast) {
   if (forecast?.kind !== 'path') return undefined;
   const ageSeconds = ageSecondsOf(forecast, state.nowSeconds);
@@ -79,8 +68,8 @@ function trueFuture(state: PlayerState, forecast?: Forecast) {
 }
 
 /**
- * Value of a buffered second to the segments after the horizon, at the path's mean capacity from there to the end of the
- * stream; at most what a second of stall costs. 0 if no segments are left, or if the stream has no end.
+ * Value of a buffered second to the segments after the horizon, at the path's mean capacity from the horizon to the end
+ * of the stream; at most mu. 0 if no segments are left or the stream has no end.
  */
 function valueAfter(horizon: number, state: PlayerState, path: CapacityPath): number {
   const { playbackRate, segmentSeconds, segmentsRemaining, weights } = state;

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { CandidateOutlook } from '../controller.ts';
-import { createMpcL } from '../mpc-l/mpc-l.ts';
+import { createLiveMpcL } from '../mpc-l/live/live-mpc-l.ts';
 import { forAll, whole } from '../property.fixture.ts';
 import { sessionQoe } from '../qoe/qoe.ts';
 import { alongPath, anyDownloads, anyState, downloadsOf, quantilesOf, stateOf } from '../random-states.fixture.ts';
 import { ConstantPath } from './capacity-path.ts';
 import { createMpcD } from './mpc-d.ts';
-import { createMpcO } from './mpc-o.ts';
+import { MpcO } from './mpc-o.ts';
 import { outlookOnPath } from './path-planner.ts';
 
 const LATENCY_SECONDS = 0.05;
@@ -43,8 +43,8 @@ test('the outlook of a segment is the QoE of a session of this segment alone', (
 
 test('the outlook means the same in MPC-D, MPC-O and MPC-L', () => {
   const mpcD = createMpcD({ outlook: true });
-  const mpcO = createMpcO({ outlook: true });
-  const mpcL = createMpcL({ abandon: false, tuning: { stallLevelSeconds: 0 } });
+  const mpcO = new MpcO({ outlook: true });
+  const mpcL = createLiveMpcL({ abandon: false, tuning: { stallLevelSeconds: 0 } });
   forAll([anyState(anyDownloads()), whole(1, 40)], { numRuns: 500, seed: 1 }, (state, mbps) => {
     fc.pre(state.downloads.length > 0);
     const ofD = mpcD.decide(state);

@@ -1,15 +1,14 @@
-/** How MPC-D and MPC-O plan on one capacity path, and what a decision says of it. */
+/** The plans of MPC-D and MPC-O on one capacity path, and what a decision says about a plan. */
 
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { sizesAt } from '../state/ladder.ts';
-import { qualitiesAt, switchCosts } from '../state/qualities.ts';
+import { qualitiesAt, sizesAt, switchCosts } from '../state/ladder.ts';
 import type { CapacityPath } from './capacity-path.ts';
 import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
 
 /** A controller's plan on one capacity path, whose second 0 is the state's now. */
 export interface PathPlanner {
-  /** `evidence`: where the path comes from, for the reason. */
+  /** `evidence`: the origin of the path, for the reason. */
   decide(
     state: PlayerState,
     path: CapacityPath,
@@ -17,7 +16,7 @@ export interface PathPlanner {
   ): Pick<Decision, 'representation' | 'reason' | 'candidates'>;
   /** A running download is kept unless it is expected to stall playback for this long. */
   readonly lateSeconds: number;
-  /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
+  /** Returns the value of a representation from now on: of the rest of the download in flight or of its replacement. */
   reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
 }
 
@@ -57,7 +56,7 @@ export class SegmentPlanner implements PathPlanner {
   }
 }
 
-/** Expected QoE and stall of the segment to decide on at each representation, if it is requested now. */
+/** Expected QoE and stall of the segment to decide on, per representation, if it is requested now. */
 export function outlookOnPath(state: PlayerState, path: CapacityPath): CandidateOutlook[] {
   const { ladderBps, weights, segmentSeconds } = state;
   const sizesBits = sizesAt(state, 0);

@@ -100,7 +100,7 @@ test.each([false, true])('equals brute force in 4,000 random states, ties includ
   expect(ties).toBeGreaterThan(200);
 });
 
-// Where it prunes most, and as far as MPC-L and MPC-O plan.
+// Here the search prunes most, and plans as far as MPC-L and MPC-O.
 test.each([
   { count: 6, horizon: 6, numRuns: 30 },
   { count: 2, horizon: 16, numRuns: 8 },
@@ -135,7 +135,7 @@ test('law: the value never falls with capacity or buffer, and never rises with a
 
 test('reports the stalls of its plan', () => {
   const plan = bestPlan(stateOf({ bufferLevelSeconds: 1 }), new ConstantPath(1e6), { horizon: 2 });
-  // 4 Mbit each at 1 Mbit/s: 4 s, 1 s of it covered; then 4 s, all covered.
+  // Each segment takes 4 s. The buffer covers 1 s of the first download, and the whole second download.
   expect(plan).toEqual({ representation: 0, value: 1 + 1 - 4 * 3, bufferValue: 0, stallSeconds: 3, segments: 2 });
 });
 

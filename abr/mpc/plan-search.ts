@@ -1,76 +1,67 @@
 /**
- * The exact finite-horizon planner of MPC-D and MPC-O, on one capacity path.
- *
- * It maximises the terms of the session's QoE (qoe.ts) over the next n segments,
+ * The exact finite-horizon planner of MPC-D and MPC-O on one capacity path. It maximises the terms of the session's QoE
+ * (qoe.ts) over the next n segments,
  *
  *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  stall * stalls  -  lambda * falls of q  -  rise * rises of q
  *
- * A plan runs on the clock, so buffer levels and segment durations are divided by the playback rate: at rate 2 a
- * segment of 4 s plays for 2 s. With t the time, B the buffer, d the download time on the path, and room the most that
- * the buffer may hold when a request leaves (infinite if the plan does not know the cap):
+ * A plan runs on the clock: at rate 2 a segment of 4 s plays for 2 s. With t the time, B the buffer, d the download
+ * time on the path, and room the most that the buffer may hold when a request leaves (infinite if the plan ignores the
+ * cap):
  *
  *   wait = max(0, B - room),  stall = max(0, d - (B - wait)),  t += wait + d,  B = max(0, B - wait - d) + segment
  *
- * Before the first picture nothing plays: the first download costs mu per second and the buffer keeps what it has.
- * While the player is paused the first download costs nothing.
+ * Before the first picture nothing plays, so the first download costs mu per second. While the player is paused, the
+ * first download costs nothing.
  *
- * The search goes forward segment by segment and drops partial plans in two ways. A *bound*: even without any further
- * stall the plan would be worth less than a known one. *Dominance*: among plans with the same last representation, one
- * is dropped if another is as early and every continuation of the other is worth at least as much. Links are first in,
- * first out, so an earlier request never arrives later, and the same continuation stalls longer by at most what its
- * buffer ends earlier (t + B), in one more stall per segment at most.
+ * The search extends partial plans segment by segment and drops a plan in two cases. *Bound*: even without any further
+ * stall the plan would be worth less than a known plan. *Dominance*: another plan with the same last representation is
+ * as early, and each of its continuations is worth at least as much. Links are first in, first out, so an earlier
+ * request never arrives later. The same continuation stalls longer by at most the difference of t + B, in at most one
+ * more stall per segment.
  *
- * Among equal plans the one with the lowest first representation wins. Pensieve's artifact chooses the same: it goes
- * through the plans in lexicographic order and keeps the first best. Values count as equal within `TIE_TOLERANCE` of
- * the largest |q|, so that neither pruning nor the order of additions decides.
+ * Among equal plans the lowest first representation wins, as in Pensieve's artifact, which keeps the first best plan in
+ * lexicographic order. Values are equal within `TIE_TOLERANCE` of the largest |q|, so that rounding does not decide.
  */
 
 import type { PlayerState } from '../controller.ts';
 import { changeCost, QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { sizesAt } from '../state/ladder.ts';
-import { qualitiesAt, switchCosts } from '../state/qualities.ts';
+import { qualitiesAt, sizesAt, switchCosts } from '../state/ladder.ts';
 import type { CapacityPath } from './capacity-path.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;
 
 export interface PlanOptions {
-  /** Planned segments, at least 1; a plan ends with the stream. */
+  /** Planned segments, at least 1. A plan ends with the stream. */
   horizon: number;
   /** Whether the plan knows the state's buffer cap. Default false, as in the textbook. */
   bufferCap?: boolean | undefined;
-  /** The first representation, if it is given. Default: any. */
+  /** The first representation. Default: any. */
   first?: number;
-  /** Value of each second that the buffer lasts after the last planned segment, at most the last share of mu. Default 0. */
+  /** Value of each second of buffer after the last planned segment; at most mu times the last watch share. Default 0. */
   bufferValuePerSecond?: number;
-  /** Shares that the segments count by; never ascending. Default: 1. */
+  /** Weights of the segments, never ascending. Default: 1. */
   watchShares?: readonly number[];
 }
 
 export interface Plan {
   representation: number;
-  /**
-   * The terms of QoE summed over the planned segments, by their shares and not yet divided by their media, and the value
-   * of the buffer after them; -Infinity if no plan ends.
-   */
+  /** Weighted sum of the terms of QoE, not divided by the media, and `bufferValue`; -Infinity if no plan ends. */
   value: number;
-  /** What `value` has of the buffer's. */
   bufferValue: number;
-  /** Stall seconds of that plan, startup included. */
   stallSeconds: number;
   segments: number;
 }
 
-/** A plan up to some segment. */
 interface PartialPlan {
-  /** Index of its first representation; -1: no segment is planned yet. */
+  /** Index of the first representation; -1 before the first segment. */
   first: number;
-  /** The terms of QoE of its segments, less `tieMargin` for each representation below its first. */
+  /** Terms of QoE of the segments, less `first` times `tieMargin`. */
   value: number;
   stallSeconds: number;
-  /** When its last download ends. */
+  /** End of the last download. */
   timeSeconds: number;
-  /** How long the buffer lasts then. */
+  /** Seconds of the clock that the buffer then lasts. */
   bufferSeconds: number;
 }
 
@@ -82,20 +73,14 @@ const NO_PLAN: PartialPlan = {
   bufferSeconds: 0,
 };
 
-/**
- * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends,
- * it is the lowest representation with the value -Infinity.
- */
+/** The best plan on a path whose second 0 is now. If no plan ends, it is the lowest representation with value -Infinity. */
 export function bestPlan(state: PlayerState, path: CapacityPath, options: PlanOptions): Plan {
   return new PlanSearch(state, path, options).best();
 }
 
 class PlanSearch {
-  private readonly _state: PlayerState;
-  private readonly _path: CapacityPath;
-  private readonly _options: PlanOptions;
   private readonly _segments: number;
-  /** How long a segment plays, and the most that the buffer may hold at a request, in seconds of the clock. */
+  /** Duration of a segment, and the most that the buffer may hold at a request, in seconds of the clock. */
   private readonly _playSeconds: number;
   private readonly _roomSeconds: number;
   /** `[k][representation]` */
@@ -104,23 +89,23 @@ class PlanSearch {
   /** Cost of the switch from the previous segment to each representation. */
   private readonly _switchCosts: readonly number[];
   private readonly _tieMargin: number;
-  /** `[k][last]`: the most that the segments after segment k, of representation `last`, can add. */
+  /** `[k][last]`: the most that segments can add after segment k of representation `last`. */
   private readonly _bounds: number[][];
   private readonly _firsts: readonly number[];
 
-  constructor(state: PlayerState, path: CapacityPath, options: PlanOptions) {
-    const { ladderBps, segmentSeconds, playbackRate } = state;
-    this._state = state;
-    this._path = path;
-    this._options = options;
-    this._segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
+  constructor(
+    private readonly _state: PlayerState,
+    private readonly _path: CapacityPath,
+    private readonly _options: PlanOptions,
+  ) {
+    const { ladderBps, segmentSeconds, playbackRate } = _state;
+    this._segments = Math.max(1, Math.min(_options.horizon, Math.floor(_state.segmentsRemaining) || 1));
     this._playSeconds = segmentSeconds / playbackRate;
-    this._roomSeconds = options.bufferCap
-      ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
-      : Number.POSITIVE_INFINITY;
-    this._sizesBits = Array.from({ length: this._segments }, (_, k) => sizesAt(state, k));
-    this._qualities = Array.from({ length: this._segments }, (_, k) => qualitiesAt(state, k));
-    this._switchCosts = switchCosts(state);
+    const roomSeconds = Math.max(0, _state.bufferCapSeconds - segmentSeconds) / playbackRate;
+    this._roomSeconds = _options.bufferCap ? roomSeconds : Number.POSITIVE_INFINITY;
+    this._sizesBits = Array.from({ length: this._segments }, (_, k) => sizesAt(_state, k));
+    this._qualities = Array.from({ length: this._segments }, (_, k) => qualitiesAt(_state, k));
+    this._switchCosts = switchCosts(_state);
     this._tieMargin = TIE_TOLERANCE * Math.max(...this._qualities.map((row) => Math.max(...row.map(Math.abs))));
     this._bounds = [ladderBps.map(() => 0)];
     for (let k = this._segments - 1; k > 0; k--) {
@@ -129,7 +114,7 @@ class PlanSearch {
         ladderBps.map((_, last) => Math.max(...after.map((rest, r) => this._gain(k, last, r) + rest))),
       );
     }
-    this._firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
+    this._firsts = _options.first === undefined ? [...ladderBps.keys()] : [_options.first];
   }
 
   best(): Plan {
@@ -178,14 +163,14 @@ class PlanSearch {
     return watchShares ? watchShares[k]! : 1;
   }
 
-  /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */
+  /** The most that segments after segment k of representation `last`, and the buffer after them, can add. */
   private _most({ bufferSeconds }: PartialPlan, k: number, last: number): number {
     const addedSeconds = (this._segments - 1 - k) * this._playSeconds;
     const mostSeconds = Math.min(bufferSeconds + addedSeconds, this._roomSeconds + this._playSeconds);
     return this._bounds[k]![last]! + this._bufferValue({ bufferSeconds: Math.max(bufferSeconds, mostSeconds) });
   }
 
-  /** What a segment adds to the value if it does not stall. */
+  /** Value of a segment that does not stall. */
   private _gain(k: number, last: number, next: number): number {
     const { weights, segmentSeconds } = this._state;
     const quality = this._qualities[k]!;
@@ -213,7 +198,7 @@ class PlanSearch {
     };
   }
 
-  /** The best value of plans that change the representation once at most, after the first segment. */
+  /** The best value of plans that change the representation at most once, after the first segment. */
   private _knownValue(root: PartialPlan): number {
     let knownValue = Number.NEGATIVE_INFINITY;
     for (const first of this._firsts) {
@@ -229,10 +214,10 @@ class PlanSearch {
     return knownValue;
   }
 
-  /** The partial plans that no other dominates, with `left` segments to come. */
+  /** The partial plans that no other plan dominates, with `left` segments to come. */
   private _undominated(plans: PartialPlan[], left: number): PartialPlan[] {
     const kept: PartialPlan[] = [];
-    /** Plans in `kept` that no later plan dominates. */
+    /** Plans of `kept` that no later plan dominates. */
     let front: PartialPlan[] = [];
     for (const plan of plans.sort((a, b) => a.timeSeconds - b.timeSeconds || b.value - a.value)) {
       if (front.some((earlier) => this._dominates(earlier, plan, left))) continue;
@@ -247,7 +232,7 @@ class PlanSearch {
   private _dominates(a: PartialPlan, b: PartialPlan, left: number): boolean {
     const { mu, stall = 0 } = this._state.weights;
     const aheadSeconds = a.timeSeconds + a.bufferSeconds - (b.timeSeconds + b.bufferSeconds);
-    // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
+    // A longer buffer has to wait for room below the cap, and the path may be worse after the wait.
     if (aheadSeconds > 0 && this._options.bufferCap) return false;
     const behindSeconds = Math.max(0, -aheadSeconds);
     return a.value - mu * behindSeconds - stall * Math.min(left, behindSeconds) >= b.value;

@@ -1,11 +1,11 @@
-/** How much a live stream has recently played at rates that viewers can notice, for the plugin and the simulator alike. */
+/** The recent share of time at playback rates that viewers can notice, for the plugin and the simulator. */
 
-/** The least change of the playback rate that counts as noticed, and one that does not. */
+/** The least noticed change of the playback rate, and the greatest unnoticed change. */
 const NOTICED_CHANGE = 0.01;
 export const FINE_CHANGE = 0.0099;
 /** Time constant of the share. */
 const SHARE_SECONDS = 60;
-/** A gap between two counts is a pause, or another's rate: at most this much of it counts. */
+/** Longest counted gap between two counts. In a longer gap playback was paused, or the player set the rate. */
 const LONGEST_STEP_SECONDS = 1;
 
 export interface OffRate {
@@ -19,7 +19,7 @@ export function isNoticed(rate: number): boolean {
   return Math.abs(rate - 1) >= NOTICED_CHANGE;
 }
 
-/** Counts the time since the last count, at the present rate; before each `pace`. Default: nothing is counted yet. */
+/** Counts the time since the last count at the present rate, before each `pace`. Default: the first count. */
 export function countRate(
   nowSeconds: number,
   playbackRate: number,

@@ -4,17 +4,17 @@
  *   perceived QoE = ( sum q * segmentSeconds/4 - prices of startup and stalls - prices of falls and rises of q )
  *                   / (media seconds / 4)
  *
- * which is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may take it below 0.
+ * This is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may make it negative.
  */
 
-import { QOE_UNIT_SECONDS, type QoeWeights } from './qoe.ts';
+import { type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights } from './qoe.ts';
 
 export interface PerceivedPrices {
-  /** A stall costs this for its begin, and for each second of the clock. */
+  /** Cost of a stall's begin, and of each of its seconds of the clock. */
   stall: number;
   stallSecond: number;
   startupSecond: number;
-  /** A fall, or a rise, of quality by one unit costs this. */
+  /** Cost of a fall and of a rise of quality by one unit. */
   fall: number;
   rise: number;
 }
@@ -29,9 +29,9 @@ export const PERCEIVED_PRICES: PerceivedPrices = {
 };
 
 /**
- * The weights that plan on what viewers see. `pricePerMbps` (default 0): quality less for each Mbit/s. The start costs as
- * much as a stall, because viewers who wait for it leave (Krishnan and Sitaraman, IMC 2012). Ratings of whole clips do not
- * show this. Live plans sum quality over seconds instead of units of 4 s, as LoL+'s sum does.
+ * The weights that plan on what viewers see. `pricePerMbps`: quality less for each Mbit/s, default 0. Startup costs as
+ * much as a stall, because viewers who wait leave (Krishnan and Sitaraman, IMC 2012), which ratings of whole clips do
+ * not show. Live plans sum quality over seconds instead of units of 4 s, as LoL+ does.
  */
 export function perceivedWeights(
   qualityOf: (bitrateBps: number) => number,
@@ -48,15 +48,10 @@ export function perceivedWeights(
   };
 }
 
-export interface SeenSession {
+export interface SeenSession extends Omit<PlayedSession, 'bitratesBps'> {
   /** Quality of each segment, 0 to 100, in order of playback. */
   qualities: readonly number[];
-  segmentSeconds: number;
-  startupSeconds: number;
-  stallSeconds: number;
   stallCount: number;
-  /** Planned segments; segments that never arrived count as media of quality 0. Default: the number of qualities. */
-  segmentCount?: number;
 }
 
 /** Per 4 s of media; NaN of an empty session. */

@@ -1,24 +1,21 @@
 /**
- * Quality of experience: the sum that planners maximise and that scores sessions.
+ * Quality of experience, which planners maximise and which scores sessions:
  *
  *   QoE = ( sum q(R) * segmentSeconds/4 - mu * (startup + stall seconds) - lambda * sum |q(R) - q(R previous)| )
  *         / (media seconds / 4)
  *
- * which reads as "Mbit/s of undisturbed 4 s segments" and does not depend on segment or session length; with 4 s
- * segments it is Pensieve's sum per segment (Mao et al., SIGCOMM'17, after Yin et al., SIGCOMM'15).
- *
- * Segments count by their seconds of media, waiting by the seconds of the clock. So at playback rate 2 a segment is
- * worth as much as at rate 1, and a second of waiting costs as much: the viewer sees the same pictures and waits the
- * same time.
+ * This reads as "Mbit/s of undisturbed 4 s segments" and does not depend on segment or session length. With 4 s
+ * segments it is Pensieve's sum per segment (Mao et al., SIGCOMM'17, after Yin et al., SIGCOMM'15). At every playback
+ * rate a segment counts by its seconds of media, and waiting by the seconds of the clock.
  */
 
 /** Seconds of media that count for one unit of quality. */
 export const QOE_UNIT_SECONDS = 4;
 
-/** `linear`: q = Mbit/s. `log`: q = ln(R/Rmin). `hd`: Pensieve's table, for the Pensieve ladder alone. */
+/** `linear`: q = Mbit/s. `log`: q = ln(R/Rmin). `hd`: Pensieve's table, for Pensieve's ladder alone. */
 export type QoeForm = 'linear' | 'log' | 'hd';
 
-/** What a controller plans on. `perceived`: quality as people see it (perceived-qoe.ts). */
+/** What a controller maximises. `perceived`: quality as people see it (perceived-qoe.ts). */
 export type Objective = 'perceived' | 'linear' | 'log';
 
 export interface QoeWeights {
@@ -26,11 +23,11 @@ export interface QoeWeights {
   quality(bitrateBps: number): number;
   /** Cost of a second (of the clock) of startup or stall, in units of quality. */
   mu: number;
-  /** Cost of a fall of quality by one unit, and of a rise. */
+  /** Cost of a fall of quality by one unit. */
   lambda: number;
   /** Cost of a rise of quality by one unit. Default: `lambda`. */
   rise?: number;
-  /** Cost of each stall after the start, besides its seconds; of one below a second, the share. Default 0. */
+  /** Cost of each stall after the start besides its seconds; in proportion if the stall is below a second. Default 0. */
   stall?: number;
 }
 
@@ -39,16 +36,14 @@ const PENSIEVE_LADDER_BPS = [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3];
 const PENSIEVE_HD_QUALITY = [1, 2, 3, 12, 15, 20];
 const PENSIEVE_HD_MU = 8;
 
-/** The weights of the two forms that every ladder (bit/s, ascending) has; mu is the quality of the top bitrate. */
+/** The weights for any ladder in bit/s, ascending. mu is the quality of the top bitrate. */
 export function bitrateWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights {
   const lowestBps = ladderBps[0] || 1;
   const quality = (bps: number) => (form === 'linear' ? bps / 1e6 : Math.log(bps / lowestBps));
   return { quality, mu: quality(ladderBps[ladderBps.length - 1] || 1), lambda: 1 };
 }
 
-/** `bitrateWeights`, or Pensieve's for `hd`: `undefined` on another ladder than Pensieve's. */
-export function qoeWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights;
-export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeights | undefined;
+/** `bitrateWeights`, or Pensieve's weights for `hd`, which are undefined on other ladders. */
 export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeights | undefined {
   if (form !== 'hd') return bitrateWeights(form, ladderBps);
   if (ladderBps.join() !== PENSIEVE_LADDER_BPS.join()) return undefined;
@@ -59,17 +54,15 @@ export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeig
   };
 }
 
-/** Costs of stalls. */
 export type StallPrices = Pick<QoeWeights, 'mu' | 'stall'>;
 
-/** Cost of a stall. */
 export function stallCost({ mu, stall = 0 }: StallPrices, seconds: number): number {
   return mu * seconds + stall * Math.min(1, seconds);
 }
 
 export type ChangePrices = Pick<QoeWeights, 'lambda' | 'rise'>;
 
-/** Cost of a change from one quality to another; 0 where the first is unknown (NaN). */
+/** Cost of a change of quality; 0 if `from` is unknown (NaN). */
 export function changeCost({ lambda, rise = lambda }: ChangePrices, from: number, to: number): number {
   return to > from ? rise * (to - from) : lambda * (from - to) || 0;
 }
@@ -81,24 +74,12 @@ export interface PlayedSession {
   segmentSeconds: number;
   startupSeconds: number;
   stallSeconds: number;
-  /**
-   * Planned segments. If the session was cut off, the missing segments count as media of quality 0.
-   * Default: the number of bitrates.
-   */
+  /** Planned segments. Segments that never arrived have quality 0. Default: the number of played segments. */
   segmentCount?: number;
 }
 
-export interface QoeBreakdown {
-  /** The session's QoE, per 4 s of media. */
-  qoe: number;
-  /** Its parts, per 4 s of media; `qoe = quality - stall - switches`. */
-  quality: number;
-  stall: number;
-  switches: number;
-}
-
-/** QoE of a session and its parts. An empty session has NaN throughout. */
-export function sessionQoe(session: PlayedSession, weights: QoeWeights): QoeBreakdown {
+/** `qoe` = `quality` - `stall` - `switches`, per 4 s of media. An empty session has NaN throughout. */
+export function sessionQoe(session: PlayedSession, weights: QoeWeights) {
   const { bitratesBps, segmentSeconds } = session;
   const units = ((session.segmentCount ?? bitratesBps.length) * segmentSeconds) / QOE_UNIT_SECONDS;
   let quality = 0;

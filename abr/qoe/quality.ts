@@ -1,28 +1,25 @@
 /**
- * A model of the picture's quality: 0 to 100, on VMAF's scale for a television at the usual distance. quality.md says what
- * it was fitted on and where it must not be trusted; `npm run fit-quality` fits it.
+ * A model of the picture's quality: 0 to 100, on VMAF's scale for a television at the usual distance. quality.md has
+ * its data and its limits.
  */
 
 export interface Encoding {
   bitrateBps: number;
-  /** Pixels. Where one is missing or 0, as players have it, both follow from the bitrate (`USUAL_LADDER`). */
+  /** Pixels. If one of them is missing or 0, both follow from the bitrate (`USUAL_LADDER`). */
   width?: number | undefined;
   height?: number | undefined;
-  /** Pictures per second. Default, and of 0: 30; more count as 30. */
+  /** Pictures per second; 0 and more than 30 count as 30. Default 30. */
   frameRate?: number | undefined;
-  /** An RFC 6381 string (`hvc1.1.6.L93.B0`) or a name. Default, and of unknown ones: H.264. */
+  /** An RFC 6381 string (`hvc1.1.6.L93.B0`) or a name; unknown codecs count as H.264. Default: H.264. */
   codec?: string | undefined;
-  /**
-   * Lines of a 1080-line television's size that the picture fills at the viewer's distance: 540 for a phone at arm's
-   * length. Default: 1080.
-   */
+  /** Lines of a 1080-line television that the picture fills as the viewer sees it: 540 for a phone. Default 1080. */
   displayedLines?: number | undefined;
 }
 
 export interface QualityParameters {
-  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines, full size; an effect of 1 is a quality of 50. */
+  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines at full size. An effect of 1 is a quality of 50. */
   level: number;
-  /** Exponents: of the bitrate, of the lines (at most the displayed ones), of the display's size, of the frame rate. */
+  /** Exponents of the bitrate, the lines (at most the displayed lines), the display's size, and the frame rate. */
   bitrate: number;
   lines: number;
   display: number;
@@ -38,7 +35,7 @@ export const QUALITY_PARAMETERS: QualityParameters = {
   frameRate: 0.0832,
 };
 
-/** Bits that do what a bit of H.264 does, by the codec's name; published, and confirmed by encodes (quality.md). */
+/** Bits of a codec that do as much as a bit of H.264; published, and confirmed by encodes (quality.md). */
 const CODECS: readonly (readonly [RegExp, number])[] = [
   [/^(hvc1|hev1|hevc|h\.?265)/i, 0.65],
   [/^vp0?9/i, 0.7],
@@ -50,13 +47,10 @@ const USUAL_LADDER = { bitrateBps: 6e6, lines: 1080, exponent: 0.45 };
 
 const TELEVISION_LINES = 1080;
 const FULL_FRAME_RATE = 30;
-/**
- * A ladder with more lines than this is made for a display of 2160 lines. Where lines are unknown, the bitrate decides that
- * usually has as many, 16 Mbit/s.
- */
+/** A ladder with more lines than this (usual at 16 Mbit/s) is made for a display of 2160 lines. */
 const MOST_TELEVISION_LINES = 1680;
 
-/** At most 100; higher with the bitrate and the resolution, by ever less. */
+/** The quality, at most 100, rises by ever less with the bitrate and the resolution. */
 export function modelledQuality(encoding: Encoding, parameters: QualityParameters = QUALITY_PARAMETERS): number {
   const { displayedLines = TELEVISION_LINES } = encoding;
   const frameRate = encoding.frameRate || FULL_FRAME_RATE;
@@ -68,18 +62,18 @@ export function modelledQuality(encoding: Encoding, parameters: QualityParameter
   return ((100 * effect) / (1 + effect)) * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
 }
 
-/** Lines of the display that a ladder is made for, for `Encoding.displayedLines` where the picture's size is unknown. */
+/** Lines of the display that a ladder is made for: `Encoding.displayedLines` if the picture's size is unknown. */
 export function usualDisplayedLines(ladder: readonly Encoding[]): number {
   const isLarge = ladder.some((encoding) => linesOf(encoding) > MOST_TELEVISION_LINES);
   return isLarge ? 2 * TELEVISION_LINES : TELEVISION_LINES;
 }
 
-/** Bit/s of H.264 that do as much. */
+/** The equivalent bitrate of H.264. */
 function h264Bps({ bitrateBps, codec = '' }: Encoding): number {
   return bitrateBps / (CODECS.find(([name]) => name.test(codec))?.[1] ?? 1);
 }
 
-/** Lines of a 16:9 picture that has as many pixels, so that portrait and cropped pictures count alike. */
+/** Lines of a 16:9 picture with as many pixels, so that portrait and cropped pictures count alike. */
 function linesOf(encoding: Encoding): number {
   const { width, height } = encoding;
   if (width && height) return Math.sqrt((width * height * 9) / 16);

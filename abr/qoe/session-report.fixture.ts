@@ -20,7 +20,7 @@ export function testReport(more: Partial<SessionReport> = {}): SessionReport {
 
 const one = <T>(random: Random, of: readonly T[]) => of[Math.floor(random() * of.length)]!;
 
-/** A report of the trial `pilot`, as parsed from JSON. In the arm `ours`, both kinds of QoE are higher by 2 and stalls are half as long. */
+/** A report of the trial `pilot`, as parsed from JSON. In the arm `ours`, QoE is higher by 2 and stalls are half as long. */
 export function drawReport(number: number, random: Random): SessionReport {
   const isOurs = random() < 0.5;
   const live = random() < 0.1;
@@ -47,7 +47,7 @@ export function drawReport(number: number, random: Random): SessionReport {
   return JSON.parse(JSON.stringify(report));
 }
 
-/** No field has one of these, in no number and no depth. */
+/** Values that no field may have. */
 const FOREIGN: readonly unknown[] = [
   ...[null, {}, [null], [[]], { length: 1 }, '', '\u0000', '<script>', "'; DROP TABLE reports; --", '\\', '"'],
   ...[-1e308, 1e308, Number.POSITIVE_INFINITY, Number.NaN, -1e9, 'x'.repeat(5000), ['\n'], { toString: 1 }],
@@ -57,12 +57,12 @@ const TEXTS = [
   ...['{'.repeat(3000), '{"a":'.repeat(3000), `{"id":"${'y'.repeat(7000)}"}`],
 ];
 
-/** Lines that are sent in place of a report; none is a valid one. Seeded. */
+/** Seeded invalid lines. */
 export function hostileLines(count: number, seed = 1): string[] {
   const random = seededRandom(seed);
   const names = Object.keys(SESSION_REPORT_FIELDS);
   const needed = names.filter((name) => !('optional' in SESSION_REPORT_FIELDS[name as keyof SessionReport]));
-  // JSON has no numbers beyond the finite ones, but texts that parse to them.
+  // JSON has no infinity, but 1e999 parses to it.
   const textOf = (report: object) =>
     JSON.stringify(report, (_, value) => (value === Number.POSITIVE_INFINITY ? '%' : value)).replace('"%"', '1e999');
   const changed = (change: Record<string, unknown>) => textOf({ ...testReport(), ...change });

@@ -1,14 +1,14 @@
-/** What a page reports of a session at its end: one flat object, so that each field is a column; and its check. */
+/** The report of a session at its end, one flat object, so that each field is a column; and its check. */
 
 import { check, parsedJson, requireFrom, requireInteger, requireObject } from '../errors.ts';
 
 export const SESSION_REPORT_VERSION = 1;
-/** Number of clusters per trial. A viewer, or a session, is in one of them. */
+/** Clusters per trial. A viewer, or a session, is in one cluster. */
 export const CLUSTER_COUNT = 1000;
 export const MAX_REPORT_BYTES = 4096;
 export const MAX_OBSERVATIONS = 2000;
 
-/** `with`: present if and only if that field is. `atMost`: not above it. `qoeSeconds`: the QoE of this many first seconds. */
+/** `with`: a field that must be present, too. `atMost`: a field that is a limit. `qoeSeconds`: first seconds that a QoE covers. */
 export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number; isPerceived?: true } & (
   | { min: number; max: number; whole?: true }
   | { pattern: RegExp }
@@ -31,7 +31,7 @@ const qoe = { min: -1e6, max: 1e3, ...played, atMost: 'topBitrateBps' } as const
 const throughput = { min: 0, max: 1e11, optional, with: 'throughput50Bps' } as const;
 const flag = { values: [true, false] } as const;
 
-/** For pages, collectors and queries; docs/trials.md says what each field means. Any day: a viewer's clock may be wrong. */
+/** For pages, collectors and queries. docs/trials.md has the meanings. Any day is valid: a viewer's clock may be wrong. */
 export const SESSION_REPORT_FIELDS = {
   version: { min: SESSION_REPORT_VERSION, max: SESSION_REPORT_VERSION, whole: true },
   id: { pattern: /^[0-9a-f]{16}$/ },
@@ -83,7 +83,7 @@ type Fields = typeof SESSION_REPORT_FIELDS;
 type Values<R> = R extends { values: readonly (infer V)[] } ? V : R extends { pattern: RegExp } ? string : number;
 type OptionalName = { [K in keyof Fields]: Fields[K] extends { optional: true } ? K : never }[keyof Fields];
 
-/** What is unknown or does not apply is absent; nothing is null. docs/trials.md has each field's meaning and unit. */
+/** Unknown fields and fields that do not apply are absent, never null. docs/trials.md has meanings and units. */
 export type SessionReport = { [K in Exclude<keyof Fields, OptionalName>]: Values<Fields[K]> } & {
   [K in OptionalName]?: Values<Fields[K]>;
 };
@@ -111,12 +111,12 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
   return value as SessionReport;
 }
 
-/** Waiting (begin and second) and switches cost 4 s of the best, at most; the QoE is of 1 % of what was watched, at least. */
+/** A stall, a second of waiting and a switch cost at most 4 s of the best. The QoE covers at least 1 % of what was watched. */
 const leastQoe = ({ watchedSeconds: watched, ...of }: SessionReport, best: number, seconds: number) =>
   (-4 * best * (1 + of.startupSeconds + of.stallSeconds + of.stallCount + of.switches)) /
   Math.min(watched / 100, seconds);
 
-/** The report in a line of JSON. Throws an `InputError` for an invalid line. */
+/** Parses a report from a line of JSON. Throws an `InputError` for an invalid line. */
 export function parseSessionReport(line: string, path = 'report'): SessionReport {
   check(line.length <= MAX_REPORT_BYTES, path, `at most ${MAX_REPORT_BYTES} bytes`, line.length);
   return validSessionReport(parsedJson(line, path), path);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { PlayerState } from '../controller.ts';
 import { downloadsOf, stateOf } from '../random-states.fixture.ts';
-import { createBola } from './bola.ts';
+import { Bola } from './bola.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 
@@ -16,7 +16,7 @@ function stateAt(bufferLevelSeconds: number, linkBps: number, changes: Partial<P
   });
 }
 
-const bitrateIn = (state: PlayerState) => state.ladderBps[createBola().decide(state).representation];
+const bitrateIn = (state: PlayerState) => state.ladderBps[new Bola().decide(state).representation];
 
 test('goes up with the buffer level, at the levels where the scores of neighbours are equal', () => {
   // Vp = (30 - 4) / (ln 40 + 5) = 2.993 s. 3 and 8 Mbit/s are equal at Vp * (5 - 3 * ln(8 / 3) / 5) = 13.2 s.
@@ -45,5 +45,5 @@ test('is not raised by the buffer level above what the throughput sustains', () 
 });
 
 test('takes the lowest of equal bitrates', () => {
-  expect(createBola().decide(stateAt(26, 40e6, { ladderBps: [3e6, 3e6] })).representation).toBe(0);
+  expect(new Bola().decide(stateAt(26, 40e6, { ladderBps: [3e6, 3e6] })).representation).toBe(0);
 });

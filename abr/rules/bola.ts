@@ -1,13 +1,13 @@
 /**
- * BOLA: chooses the representation by buffer level (Spiteri, Urgaonkar, Sitaraman: "BOLA: near-optimal bitrate
- * adaptation for online videos", INFOCOM'16, arXiv 1601.06748), in the paper's form for finite videos (algorithm 2),
- * without its pauses. dash.js's later form is in dash-js/.
+ * BOLA chooses the representation by buffer level (Spiteri, Urgaonkar, Sitaraman: "BOLA: near-optimal bitrate
+ * adaptation for online videos", INFOCOM'16, arXiv 1601.06748). This is the paper's algorithm 2 for finite videos
+ * without its pauses. dash-js/ has dash.js's later form.
  *
  * With R_r the bitrate and u_r = ln(R_r / R_0) the utility of representation r, BOLA chooses the r with the largest
  *
  *   (Vp * (u_r + gp) - buffer level) / R_r
  *
- * Vp makes this fall to 0 for the top representation where the buffer has room for just one more segment.
+ * Vp is the value at which this score of the top representation is 0 when the buffer has room for one more segment.
  */
 
 import type { Controller, Decision, PlayerState } from '../controller.ts';
@@ -16,16 +16,12 @@ import { highestWithin } from '../state/ladder.ts';
 
 /** Weight of uninterrupted playback against utility, gamma * p: the paper's 5. */
 const GP = 5;
-/** The least buffer target, at the start and the end of a video, in segments. */
+/** Buffer target at the start and the end of a video. */
 const LEAST_TARGET_SEGMENTS = 3;
 /** Replaces an infinite buffer cap. */
 const MAX_TARGET_SECONDS = 3600;
 
-export function createBola(): Controller {
-  return new Bola();
-}
-
-class Bola implements Controller {
+export class Bola implements Controller {
   readonly name = 'bola';
 
   decide(state: PlayerState): Decision {
@@ -46,10 +42,7 @@ class Bola implements Controller {
   }
 }
 
-/**
- * Seconds of buffer per unit of utility. The buffer target grows with the video's first half and falls with its second:
- * half of what has been played or is left.
- */
+/** Vp in seconds. The buffer target is half of what has been played or, in the second half of the video, is left. */
 function vpOf({ segmentIndex, segmentsRemaining, segmentSeconds, bufferCapSeconds, ladderBps }: PlayerState): number {
   const segments = Math.max(Math.min(segmentIndex, segmentsRemaining) / 2, LEAST_TARGET_SEGMENTS);
   const targetSeconds = Math.min(bufferCapSeconds, segments * segmentSeconds, MAX_TARGET_SECONDS);
@@ -62,7 +55,7 @@ export function bolaUtility(ladderBps: readonly number[], representation: number
   return Math.log(ladderBps[representation]! / ladderBps[0]!);
 }
 
-/** The representation with the highest score; of equal ones the highest. `vp` in seconds. */
+/** The representation with the highest score; the highest of equal representations. `vp` is in seconds. */
 export function bolaChoice(
   ladderBps: readonly number[],
   { vp, gp }: { vp: number; gp: number },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { forAll, whole } from '../property.fixture.ts';
 import { anyDownloads, anyLadder, anyState } from '../random-states.fixture.ts';
 import { highestWithin } from '../state/ladder.ts';
-import { createThroughput } from './throughput.ts';
+import { Throughput } from './throughput.ts';
 
 test('highestWithin is the highest bitrate that fits, else the lowest', () => {
   forAll([anyLadder(), whole(0, 20)], { seed: 1 }, (ladderBps, mbps) => {
@@ -13,7 +13,7 @@ test('highestWithin is the highest bitrate that fits, else the lowest', () => {
   });
 });
 
-const controller = createThroughput();
+const controller = new Throughput();
 
 test('takes the lowest before the first measurement', () => {
   forAll([anyState()], { numRuns: 50, seed: 1 }, (state) => expect(controller.decide(state).representation).toBe(0));

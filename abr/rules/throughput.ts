@@ -1,7 +1,4 @@
-/**
- * Throughput-based control, after dash.js's ThroughputRule: the highest bitrate within 0.9 of the mean throughput
- * (ewma-throughput.ts). It ignores the buffer and the sizes of segments.
- */
+/** dash.js's ThroughputRule chooses the highest bitrate within 0.9 of the mean throughput (ewma-throughput.ts). */
 
 import type { Controller, Decision, PlayerState } from '../controller.ts';
 import { ewmaThroughputBps } from '../state/ewma-throughput.ts';
@@ -10,11 +7,7 @@ import { highestWithin } from '../state/ladder.ts';
 /** dash.js's `bandwidthSafetyFactor`. */
 export const SAFETY_FACTOR = 0.9;
 
-export function createThroughput(): Controller {
-  return new Throughput();
-}
-
-class Throughput implements Controller {
+export class Throughput implements Controller {
   readonly name = 'throughput';
 
   decide(state: PlayerState): Decision {

@@ -5,11 +5,8 @@ import { ewmaThroughputBps } from './ewma-throughput.ts';
 
 const some = anyDownloads().filter((downloads) => downloads.length > 0);
 
-test('nothing measured: undefined', () => {
+test('constant in, constant out; undefined without a measurement', () => {
   expect(ewmaThroughputBps([])).toBeUndefined();
-});
-
-test('constant in, constant out', () => {
   forAll([between(1e3, 1e9), some], { seed: 1 }, (rateBps, downloads) => {
     const constant = downloads.map((download) => ({
       ...download,

@@ -1,7 +1,6 @@
 /**
- * The moving average of throughput of dash.js (ThroughputModel and ThroughputController of 5.2): two exponentially
- * weighted means, a fast and a slow one, weighted by download time. The smaller one counts, so that the estimate
- * follows a fall sooner than a rise.
+ * dash.js's moving average of throughput (ThroughputModel and ThroughputController of 5.2): the smaller of a fast and a
+ * slow exponential mean, weighted by download time, so that the estimate follows a fall sooner than a rise.
  */
 
 import { type Download, RECENT_DOWNLOADS } from '../controller.ts';
@@ -9,15 +8,12 @@ import { type Download, RECENT_DOWNLOADS } from '../controller.ts';
 /** Weight of a second of download (dash.js's `weightDownloadTimeMultiplicationFactor`, 0.0015 per ms). */
 const WEIGHT_PER_SECOND = 1.5;
 
-/**
- * Half-lives of the fast and the slow mean, in units of weight: 2 s and 5.3 s of download. dash.js's settings
- * `throughputFastHalfLifeSeconds` and `throughputSlowHalfLifeSeconds` are weights of this kind, too.
- */
+/** Half-lives of the fast and the slow mean in units of weight, as dash.js's settings: 2 s and 5.3 s of download. */
 const HALF_LIVES = [3, 8];
 
 /**
- * Mean throughput in bit/s over the last `count` downloads; undefined without a measurement. A measurement is the received bits
- * over the time from the first byte (from the request, if the latency is unknown) to the last byte.
+ * Mean throughput in bit/s over the last `count` downloads; undefined without a measurement. A measurement divides the
+ * received bits by the time from the first byte (or the request, if the latency is unknown) to the last byte.
  */
 export function ewmaThroughputBps(downloads: readonly Download[], count = RECENT_DOWNLOADS): number | undefined {
   const estimates = [0, 0];

@@ -1,26 +1,23 @@
-/**
- * The horizon of MPC-L and MPC-O, and the value of what the link delivers after it: the oracle looks as far ahead as
- * the algorithm that is compared with it.
- */
+/** The common horizon of MPC-L and MPC-O, and the value of what the link delivers after the horizon. */
 
 import type { PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
 import { lastIndexAtMost } from './ladder.ts';
 
-/** Two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
+/** Segments beyond what the buffer holds, so that the plan sees the end of what it buffers. */
 const BEYOND_BUFFER_SEGMENTS = 2;
-/** The least is RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/findings.md). */
+/** RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/findings.md). */
 const LEAST_HORIZON = 5;
 export const LARGEST_HORIZON = 16;
-/** The longest that the option may ask for. */
+/** Upper limit of the option `horizon`. */
 export const MAX_HORIZON = 20;
 /**
- * But a plan of a few seconds fills a large buffer at the lowest bitrate before it shows a better one. So with short
- * segments it is at least this long, if the buffer is; segments below a second count as one.
+ * A plan of a few seconds fills a large buffer at the lowest bitrate before it shows a better bitrate. So 16 segments
+ * may become more, up to this duration. Segments below a second count as a second.
  */
 const LEAST_SECONDS = 32;
 
-/** Planned segments, including the one to decide on; the stream may end before. The option `horizon` overrides it. */
+/** Planned segments, including the segment to decide on. The stream may end before. The option `horizon` overrides it. */
 export function horizonOf(
   { bufferCapSeconds, segmentSeconds }: PlayerState,
   { horizon }: { horizon?: number | undefined } = {},
@@ -31,9 +28,9 @@ export function horizonOf(
 }
 
 /**
- * Value of a second of buffer to the segments after the horizon: what the bits that the link delivers in that second add
- * to the quality of media that plays anyway, at the slope between the ladder's bitrates around the link's. Below the lowest
- * they play media that would be missing. A link faster than the ladder has bits to spare.
+ * Value of a second of buffer to the segments after the horizon: the quality that the bits of a second on this link
+ * add, at the slope between the ladder's bitrates around the link's rate. On a link below the lowest bitrate the bits
+ * play media that would be missing. A link faster than the ladder has bits to spare.
  */
 export function bufferedSecondValue(
   { ladderBps, playbackRate }: PlayerState,

@@ -2,12 +2,12 @@
 
 import { type PlayerState, RECENT_DOWNLOADS } from '../controller.ts';
 
-/** Request latency before the first measurement; later it is the median of the last latencies. */
+/** Request latency before the first measurement. */
 const DEFAULT_LATENCY_SECONDS = 0.05;
-/** Measurements in that median: as many as in RobustMPC's mean. */
+/** Measurements in a median, as in RobustMPC's mean. */
 const LATENCIES = 5;
 
-/** Median latency of the last requests that have one. */
+/** Median of the last known latencies. */
 export function recentLatencySeconds({ downloads }: PlayerState): number {
   const latencies = downloads
     .slice(-RECENT_DOWNLOADS)

@@ -11,9 +11,10 @@ function measured(mbps: readonly number[]): Download[] {
 }
 
 test('undefined without a measurement', () => {
-  expect(robustThroughput([])).toBeUndefined();
-  expect(robustThroughput([{ ...measured([1])[0]!, receivedBits: 0 }])).toBeUndefined();
-  expect(robustThroughput([{ ...measured([1])[0]!, downloadSeconds: 0 }])).toBeUndefined();
+  const [one] = measured([1]) as [Download];
+  for (const downloads of [[], [{ ...one, receivedBits: 0 }], [{ ...one, downloadSeconds: 0 }]]) {
+    expect(robustThroughput(downloads)).toBeUndefined();
+  }
 });
 
 test('equals the mean and its errors over the whole history, in which the first has none', () => {

@@ -4,7 +4,7 @@
  *   est_t = harmonic mean of the last <= 5 throughputs,  err_t = |est_{t-1} - C_t| / C_t  (first err = 0)
  *   C^    = est_t / (1 + max of the last <= 5 err)
  *
- * after Yin et al., SIGCOMM'15, as Pensieve's artifact implements it: errors are taken of the undiscounted mean.
+ * after Yin et al., SIGCOMM'15, with errors of the undiscounted mean, as in Pensieve's artifact.
  */
 
 import type { Download } from '../controller.ts';
@@ -12,23 +12,14 @@ import type { Download } from '../controller.ts';
 /** Measurements in a mean, and errors behind a discount. */
 const WINDOW = 5;
 
-export interface RobustThroughput {
-  /** Harmonic mean of the last measurements in bit/s. */
-  meanBps: number;
-  /** Largest of the last relative errors of that mean. */
-  maxError: number;
-  /** The discounted mean, on which RobustMPC plans. */
-  robustBps: number;
-}
-
 /**
- * The estimate after these downloads (oldest first; the last `2 * 5` measurements suffice); undefined without a
- * measurement. A measurement is a segment's bits over the time from its request to its last bit. The abandoned attempts
- * at a segment count as one measurement together with the download that replaced them, so that an outage counts once
- * and with its whole duration. Downloads without bits or duration are no measurements.
+ * The estimate after these downloads, oldest first; undefined without a measurement. A measurement divides a segment's
+ * bits by the time from its request to its last bit. Abandoned attempts at a segment and the download that replaced
+ * them are one measurement, so that an outage counts once and with its whole duration. Downloads without bits or
+ * duration are none.
  */
-export function robustThroughput(downloads: readonly Download[]): RobustThroughput | undefined {
-  // Newest first; WINDOW errors need twice as many, because each compares with a mean of WINDOW.
+export function robustThroughput(downloads: readonly Download[]) {
+  // Newest first. WINDOW errors need twice as many measurements, because each error compares with a mean of WINDOW.
   const secondsPerBit: number[] = [];
   for (let i = downloads.length - 1; i >= 0 && secondsPerBit.length < 2 * WINDOW; i--) {
     let { receivedBits: bits, downloadSeconds: seconds } = downloads[i]!;

@@ -1,14 +1,13 @@
 /**
- * How long viewers watch. Most leave early, and viewers who have stayed for a while are likely to stay: watch times have a heavy
- * tail (PPLive: exponential in the first minutes, then a power law; Chen et al., ICC 2014). A plan that knows this shows
- * quality first to those who are there.
+ * How long viewers watch. Most viewers leave early, and viewers who have stayed for a while are likely to stay: watch
+ * times have a heavy tail (PPLive: exponential in the first minutes, then a power law; Chen et al., ICC 2014).
  */
 
 import type { PlayerState } from '../controller.ts';
 
 /**
- * The plan's median of watch times, unless the page knows its own. It is below the median of most sites: plans with 30 and 60 s
- * play whole sessions alike, and with 30 the first half minute is better (docs/findings.md).
+ * Median watch time unless the page knows its own, below the median of most sites. Plans with 30 and 60 s play whole
+ * sessions alike, and with 30 s the first half minute is better (docs/findings.md).
  */
 export const DEFAULT_WATCH_SECONDS = 30;
 
@@ -18,8 +17,8 @@ const TAIL = 0.66;
 const SCALE_PER_MEDIAN = 1 / (2 ** (1 / TAIL) - 1);
 
 /**
- * Share of the viewers who still watch after `seconds`, where half of them leave before `watchSeconds` (> 0; `Infinity`:
- * nobody leaves): Lomax's distribution, (1 + seconds / scale) ^ -0.66, whose hazard falls as the power law's does.
+ * Share of the viewers who still watch after `seconds`, by Lomax's distribution, (1 + seconds / scale) ^ -0.66. Half of
+ * the viewers leave before `watchSeconds` (> 0; `Infinity`: nobody leaves).
  */
 export function watchShare(seconds: number, watchSeconds: number): number {
   return (1 + seconds / (watchSeconds * SCALE_PER_MEDIAN)) ** -TAIL;
@@ -31,7 +30,7 @@ export function watchShares(
   later: number,
   watchSeconds: number,
 ): number[] {
-  // A segment plays when what is buffered has played.
+  // A segment plays after the buffered media.
   const shareAt = (i: number) =>
     watchShare(nowSeconds + (bufferLevelSeconds + i * segmentSeconds) / playbackRate, watchSeconds);
   return Array.from({ length: 1 + later }, (_, i) => shareAt(i) / shareAt(0));

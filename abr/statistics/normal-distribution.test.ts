@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { normalCdf, normalQuantile } from './normal-distribution.ts';
 
-// Tables of Phi.
+// From tables of Phi.
 test.each([
   [0, 0.5],
   [0.5, 0.69146246],

@@ -1,6 +1,6 @@
 /** The standard normal distribution, because ranks are correlated as normal scores. */
 
-/** Phi(x), by Abramowitz and Stegun 7.1.26 (absolute error below 1.5e-7). */
+/** Phi(x) by Abramowitz and Stegun 7.1.26 (absolute error below 1.5e-7). */
 export function normalCdf(x: number): number {
   const t = 1 / (1 + 0.3275911 * (Math.abs(x) / Math.SQRT2));
   const poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
@@ -8,7 +8,7 @@ export function normalCdf(x: number): number {
   return x >= 0 ? 0.5 * (1 + erf) : 0.5 * (1 - erf);
 }
 
-/** The inverse of Phi on (0, 1), by Acklam's rational approximation (relative error below 1.2e-9). */
+/** The inverse of Phi on (0, 1) by Acklam's rational approximation (relative error below 1.2e-9). */
 export function normalQuantile(p: number): number {
   if (p <= 0) return Number.NEGATIVE_INFINITY;
   if (p >= 1) return Number.POSITIVE_INFINITY;

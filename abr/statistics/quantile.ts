@@ -1,8 +1,8 @@
 /** Quantiles of samples. */
 
 /**
- * The quantile at `level` (0 to 1) of values in ascending order: linear between order statistics, the sample's ends at
- * 0 and 1 (type 7 of Hyndman and Fan, 1996; the default of R and NumPy). NaN for an empty sample.
+ * The quantile at `level` (0 to 1) of ascending values, linear between order statistics (type 7 of Hyndman and Fan,
+ * 1996; the default of R and NumPy). NaN for an empty sample.
  */
 export function quantile(ascending: ArrayLike<number>, level: number): number {
   const position = (ascending.length - 1) * level;
@@ -12,14 +12,14 @@ export function quantile(ascending: ArrayLike<number>, level: number): number {
   return next === undefined ? value : value + (position - below) * (next - value);
 }
 
-/** The median of values in any order; NaN for an empty sample. */
+/** The median of unordered values; NaN for an empty sample. */
 export function median(values: ArrayLike<number>): number {
   return quantile(Float64Array.from(values).sort(), 0.5);
 }
 
 /**
- * Quantiles of weighted values in ascending order, at ascending quantile levels: the least value up to which the
- * weights sum to at least that share. NaN for an empty sample.
+ * Quantiles of weighted, ascending values at ascending levels: the least value up to which the weights sum to the
+ * level's share. NaN for an empty sample.
  */
 export function weightedQuantiles(
   sorted: readonly { value: number; weight: number }[],
@@ -35,19 +35,19 @@ export function weightedQuantiles(
   });
 }
 
-/** The share of the probability that is nearest to a level. */
+/** The share of the probability that is nearest to level `i`. */
 export function levelShare(levels: readonly number[], i: number): number {
   const low = i === 0 ? 0 : (levels[i - 1]! + levels[i]!) / 2;
   return (i === levels.length - 1 ? 1 : (levels[i]! + levels[i + 1]!) / 2) - low;
 }
 
-/** The index of the level that is nearest to `wanted`; the lowest of equally near ones. */
+/** The index of the level that is nearest to `wanted`; the lowest of equally near levels. */
 export function nearestLevel(levels: readonly number[], wanted: number): number {
   const distances = levels.map((level) => Math.abs(level - wanted));
   return distances.indexOf(Math.min(...distances));
 }
 
-/** The value at `level` between those at ascending quantile levels; the outermost one beyond them. */
+/** The value at `level`, linear between the values at ascending levels (or their scores), constant beyond them. */
 export function quantileAt(level: number, levels: readonly number[], values: readonly number[]): number {
   const above = levels.findIndex((one) => one >= level);
   if (above <= 0) return values.slice(above)[0]!;

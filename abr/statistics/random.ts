@@ -13,10 +13,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/**
- * Park and Miller's generator with a scrambled seed, uniform in [0, 1). MPC-L draws its futures with it: another
- * generator would change its choices.
- */
+/** Park and Miller's generator with a scrambled seed, uniform in [0, 1). Another generator would change MPC-L's choices. */
 export function minimalStandard(seed: number): Random {
   const modulus = 2147483647;
   let state = (((seed >>> 0) * 2654435769) % (modulus - 1)) + 1;

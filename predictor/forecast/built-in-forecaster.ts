@@ -1,17 +1,13 @@
 /**
- * The forecaster that is always part of the plugin: quantiles of the capacity of the next 48 s, from the session's
- * history and a small network. docs/how-it-works.md describes their training and accuracy. Pure, deterministic, constant
- * memory; no clock and no I/O.
+ * The plugin's own forecaster: quantiles of the capacity of the next 48 s, from the session's history and a small
+ * network (docs/how-it-works.md). Deterministic, constant memory, no clock and no I/O.
  */
 
-import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
+import type { Forecast, Forecaster } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link/link-history.ts';
 import { ModelSession, type ModelSessionOptions } from './model-session.ts';
 import { evaluateNetwork, type Model } from './quantile-network.ts';
 import { shippedModel } from './shipped-model.ts';
-
-/** A forecast is reused for this long. */
-const LIFETIME_SECONDS = 0.2;
 
 export interface BuiltInForecasterOptions extends ModelSessionOptions {
   /** A model of `leo-abr train`, from `parseModel`. Default: the shipped one. */
@@ -24,26 +20,22 @@ export function createBuiltInForecaster({ model, ...options }: BuiltInForecaster
   return forecaster;
 }
 
-/** Has no forecasts before `useModel`. */
+/** Without `useModel` it has no forecasts. */
 export class BuiltInForecaster extends ModelSession implements Forecaster {
   name = 'built-in';
   private _model: Model | undefined;
   private readonly _features = new Float64Array(FEATURE_COUNT);
   private _values!: Float64Array;
-  private _newest: QuantileForecast | undefined;
 
-  /** Also during a session, whose history stays. */
+  /** May be called during a session, whose history stays. */
   override useModel(model: Model): void {
     this._model = model;
     this._values = new Float64Array(model.stepEndsSeconds.length * model.levels.length);
-    this._newest = undefined;
     super.useModel(model);
   }
 
   latest(nowSeconds: number): Forecast | undefined {
-    const newest = this._newest;
-    const age = newest ? nowSeconds - newest.issuedAtMs / 1000 : -1;
-    if (age >= 0 && age < LIFETIME_SECONDS) return newest;
+    if (this._isRecent(nowSeconds)) return this._newest;
     const moment = this._model && this.moment(nowSeconds, this._features);
     if (moment === undefined) return undefined;
     const { layers, levels } = this._model!;

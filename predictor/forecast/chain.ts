@@ -1,6 +1,6 @@
 /**
  * A chain of forecasters in order of trust: service, model, built-in. It gives the first valid forecast that is not
- * stale. A forecaster that fails is reported once and skipped. Without any forecast MPC-L decides like MPC-D.
+ * stale. It never throws: a forecaster that fails is reported once per session and skipped.
  */
 
 import {
@@ -21,27 +21,20 @@ export interface ForecasterFault {
   cause: unknown;
 }
 
-export interface ForecastChainOptions {
-  /** Receives the first fault of each forecaster and session. Must not throw. */
-  onFault?: (fault: ForecasterFault) => void;
-}
-
-/** A forecast may be issued up to this much after now, because clocks are read at different moments. */
+/** A forecast may be issued this much after now, because clocks are read at different moments. */
 const FUTURE_SLACK_SECONDS = 0.1;
 
-/** The chain is a forecaster itself; it never throws. The most trusted forecaster comes first. */
 export class ForecastChain implements Forecaster {
   readonly name = 'chain';
-  private readonly _forecasters: readonly Forecaster[];
-  private readonly _options: ForecastChainOptions;
   private readonly _reported = new Set<Forecaster>();
-  /** The newest valid forecast of each, to validate every forecast once only. */
+  /** The newest valid forecast of each forecaster, so that every forecast is validated once. */
   private readonly _newest = new Map<Forecaster, ValidForecast>();
 
-  constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
-    this._forecasters = forecasters;
-    this._options = options;
-  }
+  /** The most trusted forecaster comes first. `onFault` gets the first fault of each forecaster and session; must not throw. */
+  constructor(
+    private readonly _forecasters: readonly Forecaster[],
+    private readonly _options: { onFault?: (fault: ForecasterFault) => void } = {},
+  ) {}
 
   start(context: SessionContext): void {
     this._reported.clear();
@@ -50,14 +43,7 @@ export class ForecastChain implements Forecaster {
   }
 
   observe(observation: Observation): void {
-    // Without a function for each: observations are frequent.
-    for (const one of this._forecasters) {
-      try {
-        one.observe(observation);
-      } catch (cause) {
-        this._failed(one, cause);
-      }
-    }
+    for (const one of this._forecasters) this._guarded(one, () => one.observe(observation));
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
@@ -70,7 +56,7 @@ export class ForecastChain implements Forecaster {
     for (const one of this._forecasters) {
       const forecast = this._guarded(one, () => this._validated(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
-      // An older one says nothing about the present epoch, in which another satellite serves.
+      // An older forecast says nothing about the present epoch, in which another satellite serves.
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
       if (ageSeconds < EPOCH_SECONDS && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
     }
@@ -89,15 +75,10 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
-      this._failed(forecaster, cause);
+      const { onFault } = this._options;
+      if (onFault && !this._reported.has(forecaster)) onFault({ forecaster: forecaster.name, cause });
+      this._reported.add(forecaster);
       return undefined;
     }
-  }
-
-  private _failed(forecaster: Forecaster, cause: unknown): void {
-    if (this._reported.has(forecaster)) return;
-    this._reported.add(forecaster);
-    const { onFault } = this._options;
-    if (onFault) onFault({ forecaster: forecaster.name, cause });
   }
 }

@@ -30,7 +30,7 @@ test.each<[string, unknown, string]>([
   ['format', 'onnx', 'fold.json.format: expected "leo-abr quantile network", got "onnx"'],
   ['version', 2, 'fold.json.version: expected 4, got 2'],
   ['name', '', 'fold.json.name: expected a name, got ""'],
-  ['features', ['level-1s'], 'fold.json.features: expected 13 names, got an array of 1'],
+  ['features', ['level-1s'], 'fold.json.features: expected an array of 13, got an array of 1'],
   ['features.0', 'level-1s', 'fold.json.features[0]: expected "level-0.4s", got "level-1s"'],
   ['stepEndsSeconds.1', 1, 'fold.json.stepEndsSeconds[1]: expected a number above 1 and below Infinity, got 1'],
   ['levels', [0.1, 0.9], 'fold.json.levels: expected an odd number of levels, got an array of 2'],

@@ -1,4 +1,4 @@
-/** The file form of a built-in forecaster's model, which `leo-abr train` writes: its unpacking, and its check. */
+/** The file form of a model, which `leo-abr train` writes: its check and its unpacking. */
 
 import {
   check,
@@ -14,7 +14,7 @@ import type { Layer, Model, ModelOutline } from './quantile-network.ts';
 const MODEL_FORMAT = 'leo-abr quantile network';
 export const MODEL_VERSION = 4;
 
-/** Digits are from base64. The last two inputs of a layer are always 1: their weights add up to the biases. */
+/** Digits are from base64. The last two inputs of a layer are always 1, so their weights add up to the biases. */
 interface LayerFile {
   /** A digit per weight, `[input][output]`: (digit - 31) x the scale of the input. */
   weights: string;
@@ -35,7 +35,7 @@ export interface ModelFile extends ModelOutline {
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const MIDDLE_DIGIT = 31;
 
-/** Unpacks a model that `parseModel` accepts. */
+/** Unpacks a valid model. */
 export function unpackModel({ stepEndsSeconds, levels, rankCorrelation, layers }: ModelFile): Model {
   return { stepEndsSeconds, levels, rankCorrelation, layers: layers.map(unpackLayer) };
 }
@@ -49,7 +49,7 @@ function unpackLayer({ weights, scales }: LayerFile): Layer {
   });
 }
 
-/** Checks and unpacks a model. @throws {InputError} whose field starts with `where` */
+/** @throws {InputError} whose field starts with `where` */
 export function parseModel(value: unknown, where = 'model'): Model {
   const file = requireObject(value, where);
   const outputs = checkHeader(file, where);
@@ -62,14 +62,13 @@ export function parseModel(value: unknown, where = 'model'): Model {
   return unpackModel(value as ModelFile);
 }
 
-/** Checks everything but the layers; returns the network's number of outputs. */
+/** Checks everything except the layers. Returns the network's number of outputs. */
 function checkHeader(file: Record<string, unknown>, where: string): number {
   const { format, version, name, features } = file;
   check(format === MODEL_FORMAT, `${where}.format`, JSON.stringify(MODEL_FORMAT), format);
   check(version === MODEL_VERSION, `${where}.version`, `${MODEL_VERSION}`, version);
   requireText(name, `${where}.name`, 'a name');
-  const names = requireArray(features, `${where}.features`);
-  check(names.length === FEATURES.length, `${where}.features`, `${FEATURES.length} names`, names);
+  const names = requireArray(features, `${where}.features`, FEATURES.length, FEATURES.length);
   for (const [i, feature] of FEATURES.entries()) {
     check(names[i] === feature.name, `${where}.features[${i}]`, JSON.stringify(feature.name), names[i]);
   }
@@ -80,7 +79,7 @@ function checkHeader(file: Record<string, unknown>, where: string): number {
   return stepEnds.length * levels.length;
 }
 
-/** Checks a layer with `inputs` inputs besides those that are 1; returns its number of outputs. */
+/** Checks a layer with `inputs` inputs and the two inputs that are 1. Returns its number of outputs. */
 function checkLayer(value: unknown, inputs: number, where: string): number {
   const { weights, scales } = requireObject(value, where);
   const isScales = typeof scales === 'string' && scales.length === inputs + 2 && /^[A-Za-z0-9+/]*$/.test(scales);

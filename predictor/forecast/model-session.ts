@@ -1,6 +1,6 @@
 /**
- * The common part of forecasters with a model: the session's history, handovers, recalibration, and forecasts from the
- * model's outputs. The caller evaluates the model. No clock and no I/O.
+ * The common part of forecasters with a model: history, handovers, recalibration, and forecasts from the outputs of the
+ * model, which the caller evaluates. No clock and no I/O.
  */
 
 import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
@@ -11,49 +11,47 @@ import type { ModelOutline } from './quantile-network.ts';
 import { type Recalibration, recalibration } from './recalibration.ts';
 
 export interface ModelSessionOptions {
-  /** Expect handovers, once the link has shown them. Default true. */
+  /** Whether to expect handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
   /**
-   * Asked at the start and at each observation until it says yes: whether somebody needs what only the position in the
-   * epoch gives, handovers and the model within a second. From then on the session follows them. Default: always.
+   * Whether handovers and the model within a second are needed. Called at the start and at each observation until it
+   * returns true; from then on the session follows them. Default: always true.
    */
   needsHandovers?: (() => boolean) | undefined;
-  /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
+  /** Makes the model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
 }
 
-/** What a forecast needs besides the model's outputs, at the time of the features. */
+/** What a forecast needs beside the model's outputs. */
 export interface ForecastMoment {
   nowSeconds: number;
   referenceBps: number;
   handovers: readonly ExpectedHandover[];
 }
 
+/** A forecast is reused for this long. */
+const LIFETIME_SECONDS = 0.2;
 /** Limit of |ln(rate / reference)|. */
 const GREATEST_LOG_RATIO = 7;
 
 export class ModelSession {
-  /**
-   * The present session's handover clock; undefined with `handover: false` and until it is needed. It accepts better times
-   * and hints. The session reports its observations to it.
-   */
+  /** The session's handover clock, which accepts better times and hints; undefined until needed and with `handover: false`. */
   handoverClock: HandoverClock | undefined;
   private _isFollowing = false;
-  private readonly _options: ModelSessionOptions;
   private _history = new LinkHistory();
   private _subSecond: SubSecond | undefined;
-  /** Second of any handover, as of the latest forecast; NaN = unknown. */
+  /** Second of any handover at the latest forecast; NaN if unknown. */
   private _phaseSeconds = Number.NaN;
+  protected _newest: QuantileForecast | undefined;
   private _outline: ModelOutline | undefined;
   private _recalibration: Recalibration | undefined;
   private _time: Pick<SessionContext, 'utcMsAtStart' | 'utcUncertaintySeconds'> = {};
 
-  constructor(options: ModelSessionOptions = {}) {
-    this._options = options;
-  }
+  constructor(private readonly _options: ModelSessionOptions = {}) {}
 
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
+    this._newest = undefined;
     this._outline = outline;
     this._recalibration = recalibration(outline);
   }
@@ -71,6 +69,12 @@ export class ModelSession {
     this._followIfNeeded();
   }
 
+  /** Whether `_newest` is recent enough to be reused. */
+  protected _isRecent(nowSeconds: number): boolean {
+    const ageSeconds = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
+    return ageSeconds >= 0 && ageSeconds < LIFETIME_SECONDS;
+  }
+
   private _followIfNeeded(): void {
     const { handover = true, needsHandovers, newSubSecond } = this._options;
     if (this._isFollowing || needsHandovers?.() === false) return;
@@ -85,7 +89,7 @@ export class ModelSession {
     if (this.handoverClock) this.handoverClock.observe(observation);
     const { downloadedSeconds } = this._history;
     if (!this._history.observe(observation)) return;
-    // It falls after a change of link: the errors of forecasts for the previous one say nothing about this one.
+    // It falls after a change of link, to which the errors of earlier forecasts do not apply.
     if (this._history.downloadedSeconds < downloadedSeconds) {
       this._recalibration = this._outline && recalibration(this._outline);
     }
@@ -120,7 +124,7 @@ export class ModelSession {
   }
 
   /**
-   * The forecast from the model's outputs, `[step * levels + level]`, ln(rate / reference), which are recalibrated in
+   * The forecast from the model's outputs, `[step * levels + level]` as ln(rate / reference), which it recalibrates in
    * place. Requires `useModel`.
    */
   forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
@@ -132,14 +136,12 @@ export class ModelSession {
       source,
       stepEndsSeconds,
       levels,
-      quantilesBps: stepEndsSeconds.map((_, step) => {
-        const row: number[] = [];
-        for (let at = step * levels.length; row.length < levels.length; at++) {
-          const value = Math.min(GREATEST_LOG_RATIO, Math.max(-GREATEST_LOG_RATIO, values[at]!));
-          row.push(referenceBps * Math.exp(value));
-        }
-        return row;
-      }),
+      quantilesBps: stepEndsSeconds.map((_, step) =>
+        levels.map((_, i) => {
+          const value = Math.max(-GREATEST_LOG_RATIO, values[step * levels.length + i]!);
+          return referenceBps * Math.exp(Math.min(GREATEST_LOG_RATIO, value));
+        }),
+      ),
       rankCorrelation,
       handovers,
       ...(this._subSecond && { fluctuation: this._subSecond.fluctuation() }),

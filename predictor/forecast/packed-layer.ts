@@ -1,17 +1,17 @@
-/** The short form in which the plugin ships its model: a character per weight, and differences where they are small. */
+/** The short form in which the plugin ships its model: a character per weight, or per difference of weights. */
 
 import type { Layer } from './quantile-network.ts';
 
-/** The weights of a layer, `[input][output]`, as steps of the scale of their input; a step is a character. */
 export interface PackedLayer {
+  /** A character per weight, `[input][output]`, in units of the scale of its input. */
   weights: string;
   /** A character per input: the scale is 2 ** (-5 - steps / 4). */
   scales: string;
-  /** A weight is stored as its difference from the one of this many outputs before, if there is one. Default: never. */
+  /** A weight is stored as its difference from the weight of the output this far before. Default: never. */
   lag?: number;
 }
 
-/** From -32 to 31. */
+/** Wraps a step into -32 to 31. */
 const wrapped = (step: number) => ((step + 32) & 63) - 32;
 const stepsOf = (text: string) => Array.from(text, (character) => character.charCodeAt(0) - 80);
 

@@ -1,7 +1,6 @@
 /**
- * The scorer of past forecasts: keeps each until its steps are over, and reads which rate the link delivered in them.
- * What a step's rate says of its forecast is for the user to judge: recalibration.ts takes the spread from it,
- * service-client/forecast-trust.ts the trust in a service.
+ * Keeps forecasts until their steps are over, and finds the rates that the link then delivered: recalibration.ts
+ * derives the spread of forecasts from these rates, service-client/forecast-trust.ts the trust in a service.
  */
 
 import { deliveredTimeline } from '../link/delivered-timeline.ts';
@@ -12,13 +11,13 @@ export interface PastForecast {
 }
 
 export interface PastForecastsOptions<F> {
-  /** The link is remembered for this long, and as many forecasts are, one a second. */
+  /** The link is remembered for this long, and this many forecasts, one a second. */
   memorySeconds: number;
-  /** Steps that end later are not scored, except for the first. Default: all are. */
+  /** Later steps are not scored, except the first. Default: all are. */
   horizonSeconds?: number;
-  /** A step of this length is scored if the link was in use for this share of it. */
+  /** A step is scored if the link was in use for this share of it. */
   leastUse: (stepSeconds: number) => number;
-  /** Receives the rate of each step that is over, in order of time within a forecast. */
+  /** Receives the rate of each scored step, in order of time within a forecast. */
   onStep: (forecast: F, step: number, rateBps: number) => void;
 }
 
@@ -29,10 +28,8 @@ export function pastForecasts<F extends PastForecast>(options: PastForecastsOpti
   const delivered = deliveredTimeline(memorySeconds);
   let all: { forecast: F; steps: number; scored: number }[] = [];
   return {
-    /** What the link delivered. */
     delivered,
 
-    /** Keeps a forecast for later scoring. */
     add(forecast: F): void {
       const { stepEndsSeconds } = forecast;
       const later = stepEndsSeconds.findIndex((end, step) => step > 0 && end > horizonSeconds);

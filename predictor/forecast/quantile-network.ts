@@ -1,19 +1,19 @@
 /**
- * The built-in forecaster's small neural network from features to quantiles of the capacity per step, as ln(rate /
- * reference). Layers of leaky ReLU; an output is the median of a step, and the distances between quantiles are softplus
- * outputs, so that quantiles never cross.
+ * The small neural network from features to quantiles of the capacity per step, as ln(rate / reference), with layers of
+ * leaky ReLU. Per step an output is the median. The softplus of the other outputs are the distances between quantiles,
+ * so that quantiles never cross.
  */
 
-/** Weights `[input][output]`; the last two inputs are always 1, so that their weights add up to the biases. */
+/** Weights `[input][output]`. The last two inputs are always 1, so their weights add up to the biases. */
 export type Layer = readonly Float32Array[];
 
 /** The form of a model's outputs. */
 export interface ModelOutline {
-  /** As in a forecast: ascending, > 0. */
+  /** As in a forecast. */
   stepEndsSeconds: readonly number[];
-  /** As in a forecast: an odd number of quantile levels, ascending, in (0, 1). */
+  /** As in a forecast, an odd number. */
   levels: readonly number[];
-  /** Correlation of the ranks of adjacent steps, measured on unseen sessions: 0 to below 1. */
+  /** Correlation of the ranks of adjacent steps, 0 to below 1. */
   rankCorrelation: number;
 }
 
@@ -24,10 +24,7 @@ export interface Model extends ModelOutline {
 /** Slope of the leaky ReLU below 0. */
 export const LEAK = 0.1;
 
-/**
- * Writes the network's quantiles `[step * levelCount + level]` into `into`. The last layer has an output for each;
- * `levelCount` is odd.
- */
+/** Writes the quantiles `[step * levelCount + level]` into `into`. */
 export function evaluateNetwork(
   layers: readonly Layer[],
   levelCount: number,

@@ -5,7 +5,7 @@ import { type Recalibration, recalibration } from './recalibration.ts';
 const LEVELS = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
 const STEPS = [1, 2, 4, 8];
 const SCORES = LEVELS.map(normalQuantile);
-/** Values of all steps. */
+/** The values of all steps. */
 const valuesOf = (value: (score: number, step: number) => number) =>
   Float64Array.from(STEPS.flatMap((_, step) => SCORES.map((score) => value(score, step))));
 const fresh = () => recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
@@ -25,7 +25,7 @@ function afterSession(seconds: number, { forecast, actual }: { forecast: number;
   return one;
 }
 
-/** The factor of the spread, as the mean over the steps. */
+/** The mean factor of the spread over the steps. */
 function scaleOf(one: Recalibration): number {
   const values = valuesOf((score) => score);
   one.apply(1e4, 1e6, values);
@@ -42,11 +42,8 @@ test('keeps the spread at first, and while the link is not in use', () => {
   }
 });
 
-test('keeps a correct spread', () => {
+test('keeps a correct spread, widens narrow forecasts and narrows wide forecasts, within limits', () => {
   expect(Math.abs(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.5 })) - 1)).toBeLessThan(0.1);
-});
-
-test('widens narrow forecasts and narrows wide ones, within limits', () => {
   expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.6 }))).toBeGreaterThan(1.08);
   expect(scaleOf(afterSession(600, { forecast: 0.1, actual: 2 }))).toBeCloseTo(1.5, 9);
   expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.42 }))).toBeLessThan(0.92);
@@ -71,7 +68,7 @@ test('scales each step by its own errors', () => {
   const rateAt = (second: number) => 1e6 * Math.exp(0.8 * scoreAt(Math.floor(second / 8)) + 0.2 * scoreAt(second));
   let values = new Float64Array(0);
   for (let second = 0; second < 600; second++) {
-    // The first step's median follows the rate of the 8 s.
+    // The first step's median follows the part that lasts 8 s.
     const logRate = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
     values = valuesOf((score, step) => (step === 0 ? logRate : 0) + 0.4 * score);
     one.apply(second, 1e6, values);

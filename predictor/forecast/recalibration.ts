@@ -1,26 +1,26 @@
 /**
- * Recalibrates forecasts by the session's own errors: the normal scores of past forecasts show whether their spread
- * fits this link. The spread of new forecasts is scaled accordingly; the median stays (shifting it by past errors made
- * the forecasts worse on every data set, docs/findings.md).
+ * Scales the spread of forecasts by the session's own errors: the normal scores of past forecasts show whether their
+ * spread fits this link. The median stays, because shifting it by past errors is worse on every data set
+ * (docs/findings.md).
  *
  * The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in dynamic linear models
- * (West and Harrison 1997, section 4.5). Each step's scale is shrunk towards all steps' scale: a link may vary less
- * from second to second than expected, but more within a minute.
+ * (West and Harrison 1997, section 4.5). Each step's variance is shrunk towards the variance of all steps, because a
+ * link may vary less than expected from second to second, but more within a minute.
  */
 
 import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
 import { type PastForecast, pastForecasts } from './past-forecasts.ts';
 import type { ModelOutline } from './quantile-network.ts';
 
-/** Weight of the prior of 1, in forecasts; one is scored per second. */
+/** Weight of the prior of 1, in forecasts. */
 const PRIOR_FORECASTS = 20;
 /** Weight of all steps' variance in the variance of one step, in forecasts. */
 const PRIOR_OF_STEP = 80;
-/** One forecast per period is scored. */
+/** Period of the scored forecasts. */
 const PERIOD_SECONDS = 1;
 /** A step is scored if the link was in use for this share of it. */
 const LEAST_USE = 0.4;
-/** Limit of scores: an outage is one event, however deep. */
+/** Limit of scores, because an outage is one event, however deep. */
 const GREATEST_SCORE = 2.5;
 /** Limits of the scale. */
 const LEAST_SCALE = 0.6;
@@ -28,9 +28,9 @@ const GREATEST_SCALE = 1.5;
 /** Floor of rates, as a share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
 
-/** `values` are its quantiles as ln(rate / reference), before they were scaled. */
 interface Unscaled extends PastForecast {
   logReference: number;
+  /** Quantiles as ln(rate / reference), before their scaling. */
   values: Float64Array;
 }
 
@@ -54,7 +54,7 @@ export function recalibration({ stepEndsSeconds, levels }: Pick<ModelOutline, 's
     },
   });
 
-  /** Normal score of a value in the quantiles from index `at`, linear between and beyond them. */
+  /** Normal score of a value in the quantiles from index `at` on, linear between and beyond the quantiles. */
   function scoreOf(value: number, quantiles: Float64Array, at: number): number {
     let i = 1;
     while (i < scores.length - 1 && value > quantiles[at + i]!) i++;
@@ -64,7 +64,7 @@ export function recalibration({ stepEndsSeconds, levels }: Pick<ModelOutline, 's
     return Math.min(GREATEST_SCORE, Math.max(-GREATEST_SCORE, score));
   }
 
-  /** Over all steps; the steps of a forecast together have the weight of one forecast. */
+  /** Variance over all steps. The steps of a forecast together have the weight of one forecast. */
   function variance(): number {
     let sum = PRIOR_FORECASTS;
     let weight = PRIOR_FORECASTS;
@@ -76,13 +76,9 @@ export function recalibration({ stepEndsSeconds, levels }: Pick<ModelOutline, 's
   }
 
   return {
-    /** `bits` arrived between two seconds of the session, in order of time. */
     observe: past.delivered.add,
 
-    /**
-     * Scores past forecasts, keeps the new one (`[step * levels + level]`, ln(rate / reference), not scaled yet) for
-     * later scoring, and scales its spread in place.
-     */
+    /** Scores past forecasts, keeps the new forecast, `[step * levels + level]`, and scales its spread in place. */
     apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
       past.score(nowSeconds);
       if (nowSeconds - lastIssuedSeconds >= PERIOD_SECONDS) {

@@ -8,7 +8,7 @@ const PACKED = {"stepEndsSeconds":[1,2,4,6,8,12,18,28,48],"levels":[0.03,0.1,0.2
 
 let model: Model | undefined;
 
-/** Unpacks it at the first call. */
+/** Unpacks the model at the first call. */
 export function shippedModel(): Model {
   model ||= { ...PACKED, layers: PACKED.layers.map(unpackLayer) };
   return model;

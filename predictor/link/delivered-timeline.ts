@@ -1,6 +1,4 @@
-/** The rate of a link over time while it was in use, to evaluate past forecasts. Constant memory. */
-
-/** Keeps the last `memorySeconds`. */
+/** The rate of a link while it was in use, over the last `memorySeconds`. Constant memory. */
 export function deliveredTimeline(memorySeconds: number, cellSeconds = 0.5) {
   const cells = Math.ceil(memorySeconds / cellSeconds) + 2;
   const cellBits = new Float64Array(cells);
@@ -8,7 +6,7 @@ export function deliveredTimeline(memorySeconds: number, cellSeconds = 0.5) {
   /** The newest cell, counted from second 0 of the session. */
   let newest = -1;
 
-  /** The kept cells between two seconds, with the seconds that they have of this time. */
+  /** Visits the kept cells between two times, with their seconds of this time. */
   function visit(fromSeconds: number, toSeconds: number, each: (at: number, seconds: number) => void): void {
     let cell = Math.max(Math.floor(fromSeconds / cellSeconds), newest - cells + 1, 0);
     for (; cell <= newest && cell * cellSeconds < toSeconds; cell++) {
@@ -18,7 +16,7 @@ export function deliveredTimeline(memorySeconds: number, cellSeconds = 0.5) {
   }
 
   return {
-    /** Adds `bits` that arrived evenly between two seconds of the session, in ascending order of ends. */
+    /** Adds `bits` that arrived evenly between two times, in ascending order of ends. */
     add(startSeconds: number, endSeconds: number, bits: number): void {
       const last = Math.floor(endSeconds / cellSeconds);
       for (let cell = Math.max(newest, last - cells) + 1; cell <= last; cell++) {
@@ -28,12 +26,12 @@ export function deliveredTimeline(memorySeconds: number, cellSeconds = 0.5) {
       const rate = bits / (endSeconds - startSeconds);
       visit(startSeconds, endSeconds, (at, seconds) => {
         cellBits[at]! += rate * seconds;
-        // Downloads may run beside each other.
+        // Downloads may be concurrent.
         cellBusy[at] = Math.min(cellSeconds, cellBusy[at]! + seconds);
       });
     },
 
-    /** Mean rate while in use between two seconds of the session; NaN if used for less than `leastShare` of the time. */
+    /** Mean rate between two times while the link was in use; NaN if it was for less than `leastShare` of the time. */
     rateBps(fromSeconds: number, toSeconds: number, leastShare: number): number {
       let bits = 0;
       let busy = 0;

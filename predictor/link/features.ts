@@ -1,11 +1,11 @@
-/** The features that `LinkHistory` writes. Their names are not in the plugin, which knows their order. */
+/** The features that `LinkHistory` writes. The plugin knows their order, but not their names. */
 
 export interface Feature {
   name: string;
   meaning: string;
 }
 
-/** The features in the order of a model's inputs; a model lists the names of its features. */
+/** The features in the order of a model's inputs. */
 export const FEATURES: readonly Feature[] = Object.entries({
   'level-0.4s': 'ln of the average rate, fading with 0.4 s of downloading, over the reference',
   'level-2s': 'the same, fading with 2 s',

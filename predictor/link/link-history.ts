@@ -1,30 +1,27 @@
 /**
- * A session's history of its link in constant memory, and the features for models.
- *
- * All features are scale-free: rates are logarithms of ratios to a reference rate (the average of the last half minute
- * of downloading).
+ * A session's history of its link in constant memory, and the features for models. Features are scale-free: rates are
+ * logarithms of ratios to a reference rate, the average of the last half minute of downloading.
  */
 
 import type { Observation } from '../../abr/forecast.ts';
 
 /** Time constants of the averages, in seconds of downloading. */
 const AVERAGE_SECONDS = [0.4, 2, 8, 30, 120] as const;
-/** Index of the reference rate's average. */
 const REFERENCE = 3;
-/** Bins of a second of downloading, for extremes and spread. */
+/** Bins of downloading, for extremes and spread. */
 const BINS = 64;
 const BIN_SECONDS = 1;
 /** Older bins are ignored. */
 const MEMORY_SECONDS = 90;
-/** Floor of the reference, which is logarithmised. */
+/** Floor of the reference, so that its logarithm is finite. */
 const LEAST_REFERENCE_BPS = 1;
 /** Floor of rates, as a share of the reference. */
 const LEAST_LOG_RATIO = Math.log(0.01);
 /** A link is silent below this share of its average of 8 s. */
 const SILENT_SHARE = 0.02;
 /**
- * The link is another one if the rates of this many seconds of downloading are all outside of the earlier ones by this
- * factor. Those are of more than an epoch, because each epoch may have a rate of its own.
+ * The link has changed if the rates of this many bins are all outside the earlier rates by this factor. The earlier
+ * bins cover more than an epoch, because each epoch may have another rate.
  */
 const CHANGED_BINS = 4;
 const CHANGED_LOG_RATIO = Math.log(2);
@@ -33,11 +30,11 @@ const LEAST_EARLIER_BINS = 20;
 const GREATEST_RATE_BPS = 1e15;
 /** A later time is a wrong clock. */
 const LATEST_SECONDS = 1e8;
-/** What the page loaded before second 0 counts as at most this long a download: another server may have sent it. */
+/** The page's load counts as a download of at most this duration before second 0: another server may have sent it. */
 export const PAGE_LOAD_SECONDS = 1;
 /** Times may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
-/** The features' number; features.ts has their names. */
+/** features.ts has the names of the features. */
 export const FEATURE_COUNT = 13;
 
 /** Spreads until two bins are known. */
@@ -55,13 +52,10 @@ export class LinkHistory {
   private _openBusy = 0;
   private _silence = 0;
   private _lastSeenSeconds = Number.NEGATIVE_INFINITY;
-  /**
-   * Downloading so far on this link. What was before a change of link is forgotten: forecasts from it would be wrong for a
-   * minute.
-   */
+  /** Downloading so far on this link. After a change of link the past is forgotten: it makes forecasts wrong for a minute. */
   downloadedSeconds = 0;
 
-  /** Returns whether the observation is a possible one of throughput; others are ignored. */
+  /** Returns whether the observation is possible throughput. Ignores other observations. */
   observe(observation: Observation): observation is Extract<Observation, { kind: 'throughput' }> {
     if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
@@ -171,7 +165,7 @@ export class LinkHistory {
   }
 }
 
-/** Mean of values, 0 without any, and their standard deviation, `first` for fewer than two. */
+/** Mean of values (0 without values), and their standard deviation (`first` for fewer than two). */
 function momentsOf(values: readonly number[], first: number): [mean: number, deviation: number] {
   let sum = 0;
   let squares = 0;

@@ -25,7 +25,7 @@ function download({ requestedAtSeconds = 10, arrivals, segment = SEGMENT, edge =
   return { live, edge, parts, rateBps };
 }
 
-/** Each chunk is on its way for so long after it came into being. */
+/** Each chunk arrives `transferSeconds` after it came into being. */
 const atTheEdge = (transferSeconds: number, firstSeconds = 10) =>
   Array.from({ length: CHUNKS }, (_, chunk) => firstSeconds + chunk * 0.25 + transferSeconds);
 
@@ -36,7 +36,7 @@ describe('a download of a live segment', () => {
     const times = live.withoutWaits({ requestedAtSeconds: 10, firstByteAtSeconds: 10.05 }, 12);
     expect(times.requestedAtSeconds).toBeCloseTo(10 + 7 * 0.2);
     expect(times.firstByteAtSeconds).toBeCloseTo(10.05 + 7 * 0.2);
-    // 8 Mbit in 8 x 0.05 s, where the encoder needs 1.8 s.
+    // 8 Mbit take 8 x 0.05 s. The encoder needs 1.8 s for them.
     expect(rateBps(1e6)).toBeCloseTo(20e6);
     expect(rateBps(25e6)).toBeUndefined();
   });

@@ -1,37 +1,32 @@
-/** What limited the download of a live segment: the link, or the encoder, which makes chunks at its own pace. */
+/** Finds what limited the download of a live segment: the link, or the encoder, which makes chunks at its own pace. */
 
 import type { InFlight } from '../../abr/controller.ts';
 
-/** A wrong announcement or a wrong clock can make chunks seem late by up to this. */
+/** A wrong announcement or clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;
-/** The lag is the earliest arrival's, plus this for every later chunk, so that old minima expire. */
+/** The lag is the least lag of an arrival, plus this for every later chunk, so that old minima expire. */
 const LAG_GROWTH_SECONDS = 0.001;
-/** Bits that came without a wait for this long show the link's rate. */
+/** Bits that arrived without a wait for this long show the link's rate. */
 const MEASURED_SECONDS = 0.05;
-/** The first bits after a wait count as this long on their way at least, because nobody saw them leave. */
+/** Least transfer time of the first bits after a wait, whose departure is unknown. */
 const SHORTEST_TRANSFER_SECONDS = 0.01;
 
-/** Chunks of a stream, as learnt from its downloads. One per session. */
+/** A session's knowledge of the stream's chunks, learnt from its downloads. */
 export class LiveEdge {
-  private _chunkSeconds: number | undefined;
+  /** Media per chunk of the latest whole segment; undefined before it, and if it came in one piece. */
+  chunkSeconds: number | undefined;
   private _lagSeconds: number | undefined;
 
-  /** Media per chunk, counted in the latest whole segment; undefined before, and if it came in one piece. */
-  get chunkSeconds(): number | undefined {
-    return this._chunkSeconds;
-  }
-
-  /** How long after the announced time chunks can be received. Negative: before. */
+  /** Seconds from the announced time of chunks to their first possible reception; may be negative. */
   get lagSeconds(): number {
     return this._lagSeconds || 0;
   }
 
-  /** A segment has arrived whole, in this many chunks. */
   segmentEnded(segmentSeconds: number, chunks: number): void {
-    this._chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
+    this.chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
   }
 
-  /** A chunk has arrived, this long after its announced time. */
+  /** A chunk has arrived this long after its announced time. */
   arrived(lagSeconds: number): void {
     this._lagSeconds = Math.min(MOST_LAG_SECONDS, lagSeconds, (this._lagSeconds ?? lagSeconds) + LAG_GROWTH_SECONDS);
   }
@@ -41,16 +36,16 @@ export interface LiveSegment {
   /** Announced time of the first chunk on the session's clock. */
   firstChunkAtSeconds: number;
   segmentSeconds: number;
-  /** Media per chunk, where the stream announces it; at most `segmentSeconds`. */
+  /** Announced media per chunk; `segmentSeconds` without an announcement. */
   chunkSeconds: number;
 }
 
-/** The waits of one download for the encoder. Times are of the session's clock. */
+/** The waits of a download for the encoder. Times are of the session's clock. */
 export class LiveWaits {
+  /** The whole segment existed at the request. */
   private readonly _isWhole: boolean;
-  /** Whole chunks. */
   private _chunks = 0;
-  /** Bits of the chunk after them have arrived. */
+  /** Some bits of the next chunk have arrived. */
   private _isInChunk = false;
   private _bits = 0;
   private _arrivedSeconds: number;
@@ -58,9 +53,8 @@ export class LiveWaits {
   private _isAbandoned = false;
   private _waitedSeconds = 0;
   private _waitedBeforeFirstByteSeconds = 0;
-  /** Transfer of all parts, as far as it is known. */
   private _transferSeconds = 0;
-  /** Parts that followed the part before without a wait for the encoder. */
+  /** Parts that arrived without a wait for the encoder. */
   private _measured = { bits: 0, seconds: 0 };
 
   constructor(
@@ -74,12 +68,12 @@ export class LiveWaits {
     this._isWhole = firstChunkAtSeconds + segmentSeconds - this._chunkSeconds + MOST_LAG_SECONDS < requestedAtSeconds;
   }
 
-  /** When the next chunk comes into being; in the past for one that the link has yet to deliver. */
+  /** Time at which the next chunk comes into being; in the past if the link has yet to deliver it. */
   get nextChunkAtSeconds(): number {
     return this._announcedSeconds(this._chunks) + this._edge.lagSeconds;
   }
 
-  /** The times of the request as if its media had existed when it was sent. */
+  /** Moves the times of the request as if its media had existed when it was sent. */
   withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(request: T, now: number): T {
     const waitedSeconds = this._waitedUntil(now);
     const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
@@ -95,7 +89,7 @@ export class LiveWaits {
     this._isLimited = true;
   }
 
-  /** The body comes again from its first byte. What came of it before, and the time that it took, show nothing. */
+  /** The body comes again from its first byte. Earlier bits and their time show nothing. */
   restarted(atSeconds: number): void {
     this.refused(atSeconds);
     this._chunks = 0;
@@ -106,9 +100,9 @@ export class LiveWaits {
   }
 
   /**
-   * `bits` arrived, and `chunks` chunks are whole since the last call; undefined if the body is not read in chunks. If the
-   * encoder may have been the limit, the bits show a lower bound of the link's rate only; returns since when they were on
-   * their way then, else undefined.
+   * `bits` arrived, and `chunks` became whole since the last call; undefined if the body is not read in chunks. If the
+   * encoder may have been the limit, so that the bits show only a lower bound of the link's rate, returns the time
+   * since which they were on their way, else undefined.
    */
   received(atSeconds: number, bits: number, chunks: number | undefined): number | undefined {
     const announced = this._announcedSeconds(this._chunks);
@@ -124,7 +118,7 @@ export class LiveWaits {
       this._measured.bits += bits;
       this._measured.seconds += atSeconds - sinceSeconds;
     }
-    // The times of later chunks are known with their duration.
+    // The times of later chunks follow from the duration of chunks.
     const isTimed = this._chunks === 0 || this._edge.chunkSeconds !== undefined;
     if (bits > 0 && !this._isInChunk && isTimed && !this._isWhole) this._edge.arrived(atSeconds - announced);
     this._chunks += chunks || 0;
@@ -139,14 +133,13 @@ export class LiveWaits {
     const { segmentSeconds } = this._segment;
     if (isWhole) this._edge.segmentEnded(segmentSeconds, this._chunks);
     this._isAbandoned = !isWhole;
-    // What exists did not come.
+    // Existing media did not arrive.
     if (!isWhole) this._transferSeconds += Math.max(0, atSeconds - Math.max(this._arrivedSeconds, this._existsSeconds));
   }
 
   /**
-   * Duration of this download over the link alone, without waits for the encoder: at the rate of the bits that came
-   * without a wait, if they show one. Otherwise the rate is a lower bound: undefined if it is below `knownBps`, because
-   * then it says nothing.
+   * Duration of this download without waits for the encoder, at the rate of the bits that arrived without a wait. If no
+   * bits did, the rate is a lower bound; undefined if this bound is below `knownBps`, because it then says nothing.
    */
   linkSeconds(downloadSeconds: number, knownBps: number): number | undefined {
     if (!this._isLimited) return downloadSeconds;
@@ -156,7 +149,7 @@ export class LiveWaits {
     return this._bits / this._transferSeconds >= knownBps ? this._transferSeconds : undefined;
   }
 
-  /** Time in which nothing more existed, until now. */
+  /** Waited time until `nowSeconds`. */
   private _waitedUntil(nowSeconds: number): number {
     const untilSeconds = Math.min(nowSeconds, this._existsSeconds);
     return this._waitedSeconds + Math.max(0, this._isWhole ? 0 : untilSeconds - this._arrivedSeconds);
@@ -166,12 +159,12 @@ export class LiveWaits {
     return this._edge.chunkSeconds || this._segment.chunkSeconds;
   }
 
-  /** When the next chunk exists at the earliest: a lag may be the link's, but not one below 0. */
+  /** Earliest time at which the next chunk exists: a lag above 0 may be the link's. */
   private get _existsSeconds(): number {
     return this._announcedSeconds(this._chunks) + Math.min(0, this._edge.lagSeconds);
   }
 
-  /** Announced time of a chunk; none comes after the last. */
+  /** Announced time of a chunk; later chunks than the last count as the last. */
   private _announcedSeconds(chunk: number): number {
     const { firstChunkAtSeconds, segmentSeconds } = this._segment;
     const last = Math.round(segmentSeconds / this._chunkSeconds) - 1;

@@ -1,54 +1,48 @@
-/** Converts requests and their progress into observations for forecasters: throughput, idle times, request latency. */
+/** Converts requests and their progress into observations for forecasters. */
 
 import { type Observation, SILENCE_SECONDS } from '../../abr/forecast.ts';
 
-/** Throughput is reported in pieces of at most 0.1 s, so that forecasts are no older. */
+/** Pieces of throughput have at most 0.1 s, so that forecasts are no older. */
 const PIECES_PER_SECOND = 10;
-/**
- * Bits may be reported this late: a browser's progress events are 50 ms apart, and its main thread may be busy. After a
- * longer pause without a report no bits arrived.
- */
+/** Bits may be reported this late: a browser's progress events are 50 ms apart, and its main thread may be busy. */
 const SETTLE_SECONDS = 0.15;
 
-/** What the meter keeps of a request in flight. */
+/** A request in flight. */
 interface Metered {
-  /** When it was sent; if it waits for media that does not exist yet, when that will exist. */
+  /** Time of the request or, if it waits for media, time at which the media will exist. */
   sentSeconds: number;
-  /** Its first byte is expected so much later. */
+  /** Usual seconds from the request to its first byte. */
   expectedSeconds: number;
-  /** Its bits are known until this time; undefined before its first byte. */
+  /** Bits are known until this time; undefined before the first byte. */
   reportedSeconds: number | undefined;
-  /** The observation at its first byte. */
+  /** The observation at the first byte. */
   latency: Observation | undefined;
 }
 
-/** Bits that arrived. */
 export type ThroughputPiece = Extract<Observation, { kind: 'throughput' }>;
 type Piece = ThroughputPiece | (Observation & { kind: 'idle' });
 
 /**
- * Measures the requests of a session, also concurrent ones, and emits observations in order of time; pieces of
- * throughput do not cross a multiple of 0.1 s. Times are of the session's clock; one before the latest counts as the
- * latest.
+ * Measures the concurrent requests of a session, and emits observations in order of time. Pieces of throughput do not
+ * cross a multiple of 0.1 s. Times are of the session's clock; a time before the latest time counts as the latest.
  *
- * Time is `throughput` while a request is past its first byte or has waited for it longer than `SILENCE_SECONDS`,
- * `idle` without requests, and neither while requests wait for less than that: then the capacity is unknown.
+ * Time is `throughput` while a request is past its first byte or overdue by `SILENCE_SECONDS`, and `idle` without
+ * requests. While requests wait for less than that, the capacity is unknown and nothing is emitted.
  */
 export class ObservationMeter {
-  /** By the object that stands for the request. */
   private readonly _requests = new Map<object, Metered>();
-  /** Closed pieces that may still receive bits, and latencies between them, in order of time. */
+  /** Closed pieces that may still receive bits, and latencies, in order of time. */
   private _queue: Observation[] = [];
   private _open: Piece | undefined = { kind: 'idle', startSeconds: 0, endSeconds: 0 };
   private _nowSeconds = 0;
-  /** When the first waiting request is overdue; `Infinity` without one. */
+  /** Time at which the first waiting request is overdue; `Infinity` without a waiting request. */
   private _overdueSeconds = Number.POSITIVE_INFINITY;
 
   constructor(private readonly _emit: (observation: Observation) => void) {}
 
   /**
-   * `request` is any object, to pass to the other methods until the request ends. Returns it. `expectedSeconds`: a wait
-   * for the first byte up to this time is not the link's.
+   * Returns `request`, an object that identifies the request in the other methods. `expectedSeconds`: a wait of this
+   * long for the first byte is not the link's.
    */
   requestSent(atSeconds: number, request: object = {}, expectedSeconds = 0): object {
     this._account(atSeconds);
@@ -58,7 +52,7 @@ export class ObservationMeter {
     return request;
   }
 
-  /** The link has delivered what exists of a request; more will exist at `untilSeconds`. */
+  /** The link has delivered the existing part of a response. More will exist at `untilSeconds`. */
   waits(request: object, atSeconds: number, untilSeconds: number): void {
     this._account(atSeconds);
     Object.assign(this._requests.get(request)!, {
@@ -69,7 +63,7 @@ export class ObservationMeter {
     this._settle();
   }
 
-  /** `bits` arrived for a request that waited, on their way since `sinceSeconds`. 0: the throughput is not known. */
+  /** `bits` arrived for a request that waited, on their way since `sinceSeconds`. 0: the throughput is unknown. */
   resumed(request: object, atSeconds: number, sinceSeconds: number, bits: number): void {
     const from = Math.max(sinceSeconds, this._nowSeconds);
     const isKnown = bits > 0 && from < atSeconds;
@@ -97,7 +91,7 @@ export class ObservationMeter {
     this._queue.push(metered.latency);
   }
 
-  /** `bits` of a request arrived since its first byte or its previous report. */
+  /** `bits` arrived since the first byte or the previous report. */
   received(request: object, atSeconds: number, bits: number): void {
     this._account(atSeconds);
     const metered = this._requests.get(request)!;
@@ -123,8 +117,8 @@ export class ObservationMeter {
   }
 
   /**
-   * A request ended, complete or not. `cameAtOnce`: it was complete at its first byte, without a call of `received`;
-   * neither its latency nor its throughput counts, because they cannot be distinguished.
+   * A request ended, complete or not. `cameAtOnce`: it was complete at its first byte, without a call of `received`.
+   * Its latency and its throughput then cannot be distinguished, so neither counts.
    */
   requestEnded(request: object, atSeconds: number, { cameAtOnce = false } = {}): void {
     this._account(atSeconds);
@@ -138,13 +132,12 @@ export class ObservationMeter {
     this._settle();
   }
 
-  /** Time has passed: emits settled observations. */
   advance(nowSeconds: number): void {
     this._account(nowSeconds);
     this._flush();
   }
 
-  /** Extends the open piece to `seconds`; a request may become overdue before. */
+  /** Extends the open piece to `seconds`. A request may become overdue before. */
   private _account(seconds: number): void {
     if (this._overdueSeconds < seconds && this._open === undefined) {
       this._extend(this._overdueSeconds);
@@ -170,7 +163,7 @@ export class ObservationMeter {
     this._flush();
   }
 
-  /** Opens a piece of the present kind if it differs from the open one's. */
+  /** Opens a piece of the present kind, unless the open piece has it. */
   private _enter(): void {
     let isDelivering = false;
     this._overdueSeconds = Number.POSITIVE_INFINITY;
@@ -183,7 +176,7 @@ export class ObservationMeter {
     if (this._open?.kind !== kind) this._cut(kind, this._nowSeconds);
   }
 
-  /** Ends the open piece and begins another one. */
+  /** Ends the open piece and begins the next piece. */
   private _cut(kind: Piece['kind'] | undefined, atSeconds: number): void {
     const open = this._open;
     if (open !== undefined && atSeconds > open.startSeconds) {

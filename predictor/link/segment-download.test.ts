@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { LiveEdge, LiveWaits } from './live-waits.ts';
-import { ObservationMeter } from './observation-meter.ts';
+import { ObservationMeter, type ThroughputPiece } from './observation-meter.ts';
 import { LinkWatch, SegmentDownload } from './segment-download.ts';
 
 test.each([
@@ -21,4 +21,17 @@ test.each([
   download.ended(11.8, 'whole');
   meter.advance(20);
   expect(observedBits).toBeCloseTo(bits);
+});
+
+test('a report without new bits does not shorten the time in which the next bits arrived', () => {
+  const pieces: ThroughputPiece[] = [];
+  const meter = new ObservationMeter((one) => one.kind === 'throughput' && pieces.push(one));
+  const download = new SegmentDownload(0, { link: new LinkWatch(0, { meter, knownBps: () => 0 }) });
+  download.responded(0.1, undefined);
+  for (const [at, totalBits] of [[0.2, 1e6] as const, [0.5, 1e6] as const, [0.6, 5e6] as const]) {
+    download.received(at, { totalBits });
+  }
+  download.ended(0.6, 'whole');
+  meter.advance(2);
+  expect(pieces.map(({ bits }) => Math.round(bits / 1e6))).toEqual([1, 1, 1, 1, 1]);
 });

@@ -1,37 +1,38 @@
-/** One request of a session: its bits and its times, and what they show of the link. */
+/** A request of a session: its bits, its times, and what they show of the link. */
 
 import type { Download, InFlight } from '../../abr/controller.ts';
 import type { LiveWaits } from './live-waits.ts';
 import type { ObservationMeter } from './observation-meter.ts';
 
-/** `abandoned`: the player gave the download up, to request the segment in another representation. */
+/** `abandoned`: the player requests the segment in another representation instead. */
 export type Outcome = 'whole' | 'abandoned' | 'failed';
 
-/** What has arrived of a body: the bits since the last report, or all so far. */
+/** The arrived part of a body. */
 export interface Arrived {
+  /** Bits since the last report. Alternative: `totalBits`. */
   addedBits?: number;
   totalBits?: number;
-  /** Size of the whole body, where the player knows it. */
+  /** Size of the whole body, if known. */
   sizeBits?: number | undefined;
   /** Chunks of a live segment that have become whole; undefined if the body is not read in chunks. */
   chunks?: number | undefined;
 }
 
 export interface DownloadContext {
-  /** Expected size of the response. Default 0: it does not matter. */
+  /** Expected size of the response. Default 0: unknown. */
   sizeBits?: number;
   link: LinkWatch;
 }
 
 /** Times are of the session's clock, in seconds. */
 export class SegmentDownload {
-  /** The expected size, until the size is known. */
+  /** The expected size until the size is known. */
   sizeBits: number;
   receivedBits = 0;
   firstByteAtSeconds: number | undefined;
   lastProgressAtSeconds: number | undefined;
   readonly link: LinkWatch;
-  /** Bits whose time is known. The first ones may turn out to be all. */
+  /** Bits whose time is known. The time of the first bits is unknown if they turn out to be all. */
   private _timedBits = 0;
 
   constructor(
@@ -42,12 +43,12 @@ export class SegmentDownload {
     this.link = link;
   }
 
-  /** The server answered that a live segment does not exist yet; the player asks again. */
+  /** The server answered that a live segment does not exist yet. The player asks again. */
   refused(atSeconds: number): void {
     if (this.receivedBits === 0) this.link.refused(atSeconds);
   }
 
-  /** The player has begun the request again by itself: the body comes again from its first byte. */
+  /** The player has begun the request again, so the body comes again from its first byte. */
   restarted(atSeconds: number): void {
     if (this.receivedBits === 0) return;
     this.receivedBits = 0;
@@ -55,7 +56,6 @@ export class SegmentDownload {
     if (this.link.restarted(atSeconds)) this.firstByteAtSeconds = undefined;
   }
 
-  /** The response has begun; its body has not. */
   responded(atSeconds: number, sizeBits: number | undefined): void {
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
     if (this.firstByteAtSeconds !== undefined) return;
@@ -64,7 +64,6 @@ export class SegmentDownload {
     this.lastProgressAtSeconds = atSeconds;
   }
 
-  /** More of the body has arrived. */
   received(
     atSeconds: number,
     { addedBits = 0, totalBits = this.receivedBits + addedBits, sizeBits, chunks }: Arrived,
@@ -80,7 +79,7 @@ export class SegmentDownload {
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
   }
 
-  /** The last bits have been reported before. If all bits came at once, the time of the first byte is not known. */
+  /** Call `received` with the last bits before. If all bits came at once, the time of the first byte is unknown. */
   ended(atSeconds: number, outcome: Outcome): void {
     const cameAtOnce = outcome !== 'abandoned' && this._timedBits === 0;
     this.link.ended(atSeconds, outcome, { restBits: this.receivedBits - this._timedBits, cameAtOnce });
@@ -89,16 +88,16 @@ export class SegmentDownload {
   }
 }
 
-/** This many of the newest downloads give the known throughput. */
+/** Newest downloads in the known throughput. */
 const DOWNLOADS_OF_THROUGHPUT = 5;
 
 /**
- * Players report bits 15 times a second and more; on demand a third of these is enough. Two are then 0.2 s apart, so the
- * meter, which waits for 0.15 s, may count bits up to 50 ms late.
+ * Players report bits 15 times a second and more. On demand a third of these reports, 0.2 s apart, is enough. The meter
+ * waits for 0.15 s, so it may count bits up to 50 ms late.
  */
 const MOST_LEFT_OUT = 2;
 
-/** Throughput of the newest downloads in bit/s; 0 without any. */
+/** Throughput of the newest downloads in bit/s; 0 without downloads. */
 export function knownBps(downloads: readonly Download[]): number {
   let bits = 0;
   let seconds = 0;
@@ -110,13 +109,13 @@ export function knownBps(downloads: readonly Download[]): number {
 }
 
 export interface LinkWatchOptions {
-  /** Gets the bits of the download; absent without forecasters. */
+  /** Absent without forecasters. */
   meter?: ObservationMeter | undefined;
-  /** Seconds until its first byte, if the origin is slow. Default 0: a wait is the link's. */
+  /** Usual seconds until the first byte, if the origin is slow. Default 0: a wait is the link's. */
   expectedSeconds?: number;
   /** Waits of a live segment for the encoder; absent on demand and for init segments. */
   waits?: LiveWaits | undefined;
-  /** The throughput that is known now, in bit/s. */
+  /** The present `knownBps`. */
   knownBps: () => number;
 }
 
@@ -127,7 +126,7 @@ export class LinkWatch {
   /** Undefined on demand. */
   private readonly _waits: LiveWaits | undefined;
   private _isInChunks = false;
-  /** Reports that were left out since the last one that counted. */
+  /** Skipped reports since the last report that counted. */
   private _leftOut = MOST_LEFT_OUT;
 
   constructor(requestedAtSeconds: number, { meter, expectedSeconds, waits, knownBps }: LinkWatchOptions) {
@@ -144,7 +143,7 @@ export class LinkWatch {
     if (this._meter) this._meter.waits(this, atSeconds, atSeconds);
   }
 
-  /** Returns whether the request is for a live segment, which counts as sent anew. */
+  /** Returns whether the request is for a live segment and counts as sent again. */
   restarted(atSeconds: number): boolean {
     if (!this._waits) return false;
     this._waits.restarted(atSeconds);
@@ -156,7 +155,7 @@ export class LinkWatch {
     if (this._meter) this._meter.firstByte(this, atSeconds);
   }
 
-  /** A report of bits comes; returns whether to skip it, because the next one has its bits, too. Never the first. */
+  /** Returns whether to skip a report of bits, because the next report has its bits, too. Never skips the first report. */
   skipReport(): boolean {
     if (this._waits || this._leftOut === MOST_LEFT_OUT) this._leftOut = 0;
     else this._leftOut++;
@@ -164,8 +163,8 @@ export class LinkWatch {
   }
 
   /**
-   * `bits` are new, `restBits` those whose time is not known yet, which include them. Returns whether the link had to
-   * wait for the encoder until now.
+   * `restBits`: the bits without a known time, including the new `bits`. Returns whether the link had to wait for the
+   * encoder until now.
    */
   received(atSeconds: number, bits: number, restBits: number, isFirst: boolean, chunks?: number): boolean {
     const meter = this._meter;
@@ -187,26 +186,23 @@ export class LinkWatch {
   }
 
   ended(atSeconds: number, outcome: string, { restBits, cameAtOnce }: { restBits: number; cameAtOnce: boolean }): void {
-    // The player has abandoned the download after its first bits.
+    // The download was abandoned after its first bits.
     if (outcome === 'abandoned' && restBits > 0 && this._meter) this._meter.received(this, atSeconds, restBits);
     if (this._meter) this._meter.requestEnded(this, atSeconds, { cameAtOnce });
     if (this._waits) this._waits.ended(atSeconds, outcome === 'whole');
   }
 
-  /** Nothing more can arrive before the encoder has made the next chunk. */
+  /** Whether nothing more can arrive before the encoder has made the next chunk. */
   isWaiting(nowSeconds: number): boolean {
     return this._waits !== undefined && this._waits.nextChunkAtSeconds > nowSeconds;
   }
 
-  /** The times of the request as if its media had existed when it was sent. */
+  /** See `LiveWaits.withoutWaits`. */
   withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(times: T, nowSeconds: number): T {
     return this._waits ? this._waits.withoutWaits(times, nowSeconds) : times;
   }
 
-  /**
-   * Duration of the finished download over the link alone, without waits for the encoder. Undefined if it does not show
-   * the link's throughput.
-   */
+  /** Duration of the finished download without waits for the encoder; undefined if it does not show the link's throughput. */
   linkSeconds(downloadSeconds: number): number | undefined {
     return this._waits ? this._waits.linkSeconds(downloadSeconds, this._knownBps()) : downloadSeconds;
   }

@@ -45,7 +45,7 @@ const dippingFor =
 
 const medianDip = (sub: SubSecond) => sub.dip(0).seconds[1]!;
 
-/** From the quantile level 0.1 to 0.9, in ln. */
+/** ln of the ratio of the 0.9 quantile to the 0.1 quantile. */
 function widthOf(sub: SubSecond): number {
   const { levels, ratios } = sub.fluctuation();
   return Math.log(ratios[levels.indexOf(0.9)]! / ratios[levels.indexOf(0.1)]!);
@@ -55,7 +55,7 @@ function expectValid(sub: SubSecond): void {
   const fluctuation = sub.fluctuation();
   const { levels, ratios, correlation } = fluctuation;
   const handovers = [{ atMs: 0, confidence: 1, dip: sub.dip(0.1) }];
-  // It is validated.
+  // `quantilesOf` validates.
   expect(() => quantilesOf(1e6, { handovers, fluctuation })).not.toThrow();
   expect(correlation).toBeLessThan(1);
   expect(ratios.reduce((sum, ratio, i) => sum + ratio * levelShare(levels, i), 0)).toBeCloseTo(1, 6);
@@ -141,7 +141,7 @@ describe('dip', () => {
     const idle = new SubSecond();
     const handoverSeconds = HANDOVER_SECONDS;
     for (let epoch = 0; epoch < 20; epoch++) {
-      // Four seconds of each epoch, in which there is neither a handover nor the middle.
+      // Only four seconds of each epoch, without its handover and its middle, are busy.
       for (let tick = 0; tick < 40; tick++) {
         const startSeconds = 7.5 + 15 * epoch + tick / 10;
         idle.observe(startSeconds, startSeconds + 0.1, 6e6, handoverSeconds);

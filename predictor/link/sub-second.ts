@@ -1,9 +1,9 @@
 /**
- * What a link does within a second: how the capacity of 0.1 s varies about its mean, and how much a handover costs. Both
- * begin with what recordings have (docs/how-it-works.md) and are learnt in the session. Pure, constant memory.
+ * A link within a second: how the capacity of 0.1 s varies about its mean, and how much a handover costs. Both begin
+ * with values from recordings (docs/how-it-works.md) and are learnt in the session. Constant memory.
  *
- * A download that is slow lasts longer, so slow moments are seen for longer than fast ones. Therefore a piece also
- * stands for the unseen time before it.
+ * Slow moments are seen for longer than fast moments, because slow downloads last longer. Therefore a piece also stands
+ * for the unseen time before it.
  */
 
 import { EPOCH_SECONDS, type Fluctuation, type HandoverDip } from '../../abr/forecast.ts';
@@ -13,7 +13,7 @@ import { modulo } from './handover-clock/weights.ts';
 const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 /** ln(capacity of 0.1 s / mean) at `LEVELS`, before observations. */
 const FIRST_LOGS = [-1, -0.35, -0.2, -0.07, 0.01, 0.07, 0.15, 0.2, 0.35];
-/** The first values count as this many observations of 0.1 s. */
+/** Weight of the first values, in observations of 0.1 s. */
 const FIRST_WEIGHT = 50;
 const FIRST_CORRELATION = { value: 0.43, weight: 30 };
 /** Limits of a ratio to the mean. */
@@ -22,29 +22,29 @@ const RATIO_LIMITS = { least: 0.01, most: 100 };
 const LEAST_PIECE_SECONDS = 0.03;
 /** A piece stands for at most this much unseen time. */
 const MOST_UNSEEN_SECONDS = 0.3;
-/** A longer piece moves the quantiles no further than one of this duration. */
+/** Greatest weight of a piece, in seconds. */
 const MOST_WEIGHED_SECONDS = 0.1 + MOST_UNSEEN_SECONDS;
 /** Time constant of the mean, and the time after which it is used. */
 const MEAN_SECONDS = 1;
 const FIRST_MEAN_SECONDS = 0.5;
-/** What belongs to a handover: from before it until after it; the mean before it is over this many seconds. */
+/** A handover's time reaches from before it until after it. The mean rate before it is over `meanSeconds`. */
 const HANDOVER = { beforeSeconds: 0.3, afterSeconds: 1.5, meanSeconds: 4 };
 const HANDOVER_SECONDS = HANDOVER.beforeSeconds + HANDOVER.afterSeconds;
-/** Least mean time of downloading before a handover, and about it. */
+/** Least downloading before a handover, and about it. */
 const LEAST_BEFORE_SECONDS = 0.5;
 const LEAST_SEEN_SECONDS = 0.4;
-/** Share of the capacity that a dip loses. Its duration follows from the seconds that are lost. */
+/** Share of the capacity that a dip loses. Its duration follows from the lost seconds. */
 const DEPTH = 0.8;
-/** Seconds lost at a handover beyond those in mid-epoch, before observations: median, and weight in epochs. */
+/** Seconds lost at a handover beyond the seconds lost in mid-epoch, before observations: median, and weight in epochs. */
 const FIRST_LOST = { seconds: 0.18, weight: 4 };
 const FIRST_CONTROL = { seconds: 0.06, weight: 4 };
 const LOST_LIMITS = { least: 0.03, most: 0.6 };
 /** Durations at the quantile levels 0.1, 0.5 and 0.9, relative to the median. */
 const DURATIONS = { levels: [0.1, 0.5, 0.9], ratios: [0.5, 1, 2] };
-/** A loss above `LOST_LIMITS.most` is a collapse; these have the given share before observations. */
+/** Share, before observations, of collapses: losses above `LOST_LIMITS.most`. */
 const FIRST_COLLAPSES = { share: 0.05, weight: 10 };
 const COLLAPSE = { depth: 0.6, seconds: 1.5 };
-/** The begin of dips varies by this about their time. */
+/** Standard deviation of the begin of dips. */
 const TIMING_SECONDS = 0.05;
 
 interface RatePiece {
@@ -72,7 +72,7 @@ export class SubSecond {
   private _countedHandover = Number.NEGATIVE_INFINITY;
   private _countedControl = Number.NEGATIVE_INFINITY;
 
-  /** `bits` arrived between two seconds of the session, in order. `handoverSeconds`: of any handover; NaN = unknown. */
+  /** Pieces come in order of time. `handoverSeconds`: second of any handover; NaN if unknown. */
   observe(startSeconds: number, endSeconds: number, bits: number, handoverSeconds: number): void {
     const seconds = endSeconds - startSeconds;
     const bps = bits / seconds;
@@ -88,7 +88,7 @@ export class SubSecond {
     this._meanBits = this._meanBits * keep + bps * standsFor;
     this._meanSeconds = this._meanSeconds * keep + standsFor;
     this._silentSeconds = bits > 0 ? 0 : this._silentSeconds + standsFor;
-    // An outage is no fluctuation; the mean begins anew after it.
+    // An outage is no fluctuation, so the mean begins anew after it.
     if (this._silentSeconds > MEAN_SECONDS) this._meanBits = this._meanSeconds = 0;
 
     this._pieces.push({ startSeconds, endSeconds, bps });
@@ -124,7 +124,7 @@ export class SubSecond {
     const step = (spread * weight) / Math.sqrt(this._weight);
     let least = Number.NEGATIVE_INFINITY;
     for (const [i, level] of LEVELS.entries()) {
-      // Rare values move a low quantile too little otherwise.
+      // Rare values would otherwise move a low quantile too little.
       const speed = level < 0.1 ? 3 : 1;
       const moved = this._logs[i]! + step * speed * (log > this._logs[i]! ? level : level - 1);
       least = Math.max(least, moved);
@@ -137,7 +137,7 @@ export class SubSecond {
     this._previousLog = log;
   }
 
-  /** Counts the last handover, and the last mid-epoch for comparison, when they are over. */
+  /** Counts the last handover, and for comparison the last mid-epoch, when they are over. */
   private _countHandover(nowSeconds: number, sinceHandover: number): void {
     const isNew = (at: number, counted: number) =>
       nowSeconds > at + HANDOVER.afterSeconds && at > counted + EPOCH_SECONDS / 2;
@@ -162,7 +162,7 @@ export class SubSecond {
     this._collapses.epochs++;
   }
 
-  /** Seconds of the mean capacity that were lost about a moment; undefined if the link was hardly in use. */
+  /** Lost seconds of the mean capacity about a moment; undefined if the link was hardly in use. */
   private _lostAt(atSeconds: number): number | undefined {
     const from = atSeconds - HANDOVER.beforeSeconds;
     let bits = 0;

@@ -1,6 +1,6 @@
-/** `leo-abr/model`: forecasts of a model of `leo-abr train`, whose file a page loads by its URL. */
+/** `leo-abr/model`: forecasts of a model of `leo-abr train`, which a page loads by its URL. */
 
-import { check, InputError, requireObject } from '../../abr/errors.ts';
+import { check, InputError, requireObject, requireText } from '../../abr/errors.ts';
 import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
 import { BuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { type ModelFile, parseModel } from '../forecast/model-file.ts';
@@ -23,15 +23,14 @@ export interface ModelForecaster extends Forecaster {
 const LONGEST_FILE = 1e6;
 
 /**
- * A forecaster for the plugin's option `forecasters`. Nothing waits for the file: until it is loaded, it gives no
- * forecast. A failure (a missing file, a policy, an invalid model) is one fault of the plugin, and the next forecaster is used.
+ * A forecaster for the plugin's option `forecasters`, without forecasts until the file is loaded. A failure (a missing
+ * file, a policy, an invalid model) is one fault of the plugin, which then uses the next forecaster.
  * @throws {InputError} (field, expected, received) for invalid options.
  */
 export function createModelForecaster(options: ModelForecasterOptions): ModelForecaster {
   const { modelUrl, handover, ...others } = requireObject(options, 'options');
   for (const name of Object.keys(others)) check(false, `options.${name}`, 'modelUrl or handover', others[name]);
-  const isUrl = modelUrl instanceof URL || (typeof modelUrl === 'string' && modelUrl !== '');
-  check(isUrl, 'options.modelUrl', 'the URL of a model', modelUrl);
+  if (!(modelUrl instanceof URL)) requireText(modelUrl, 'options.modelUrl', 'the URL of a model');
   const isSwitch = handover === undefined || typeof handover === 'boolean';
   check(isSwitch, 'options.handover', 'true or false', handover);
   return new UrlForecaster(String(modelUrl), { handover });
@@ -40,7 +39,7 @@ export function createModelForecaster(options: ModelForecasterOptions): ModelFor
 class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
   override name = 'model';
   status: ModelForecaster['status'] = 'loading';
-  /** A fault that `latest` has not thrown yet. */
+  /** A fault that the next `latest` throws. */
   private _fault: unknown;
 
   constructor(

@@ -1,20 +1,18 @@
-/** A session with a model that a card describes: the inputs of its evaluations, and forecasts of their outputs. */
+/** A session with a model that a card describes: the model's inputs, and forecasts of its outputs. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import type { Forecaster, QuantileForecast } from '../../abr/forecast.ts';
 import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../forecast/model-session.ts';
 import { FEATURES } from '../link/features.ts';
 import type { ModelCard } from './model-card.ts';
 
-/** A forecast is reused for this long. */
-export const LIFETIME_SECONDS = 0.2;
-/** Quantiles of float32 sums may cross by this much. */
+/** Rounding of float32 may make quantiles cross by this much. */
 const CROSSING_SLACK = 1e-4;
 
 export class CardSession extends ModelSession {
   card: ModelCard | undefined;
   private readonly _features = new Float64Array(FEATURES.length);
-  /** The indices of the model's features in `FEATURES`. */
+  /** Indices of the model's features in `FEATURES`. */
   private _inputs: readonly number[] = [];
 
   useCard(card: ModelCard): void {
@@ -24,13 +22,13 @@ export class CardSession extends ModelSession {
     this.useModel({ ...output, rankCorrelation });
   }
 
-  /** The moment with its features in the model's order; undefined without observations. */
+  /** The features in the model's order; undefined without observations. */
   inputsAt(nowSeconds: number): (ForecastMoment & { inputs: Float32Array }) | undefined {
     const moment = this.moment(nowSeconds, this._features);
     return moment && { ...moment, inputs: Float32Array.from(this._inputs, (at) => this._features[at]!) };
   }
 
-  /** Makes the forecast of the model's outputs. Requires `useCard`. @throws {InputError} for numbers that are not quantiles */
+  /** The forecast of the model's outputs. Requires `useCard`. @throws {InputError} for numbers that are not quantiles */
   forecastOf(moment: ForecastMoment, quantiles: Float32Array): QuantileForecast {
     const { name, output } = this.card!;
     const size = output.stepEndsSeconds.length * output.levels.length;
@@ -47,17 +45,16 @@ export class CardSession extends ModelSession {
   }
 }
 
-/** A model that is evaluated where it is asked, as in the simulator. */
+/** A model with synchronous evaluation, as in the simulator. */
 export interface EvaluatedModel {
   card: ModelCard;
   /** Quantiles `[step * levels + level]` for features in the order of the card. */
   evaluate(features: Float32Array): Float32Array;
 }
 
-/** The forecaster of an `EvaluatedModel`: its forecasts are of the moment of the call, or up to 0.2 s older. */
+/** The forecaster of an `EvaluatedModel`. Its forecasts are up to 0.2 s old. */
 export class EvaluatedForecaster extends CardSession implements Forecaster {
   readonly name = 'onnx';
-  private _newest: QuantileForecast | undefined;
 
   constructor(
     private readonly _model: EvaluatedModel,
@@ -67,14 +64,8 @@ export class EvaluatedForecaster extends CardSession implements Forecaster {
     this.useCard(_model.card);
   }
 
-  override start(context: SessionContext): void {
-    this._newest = undefined;
-    super.start(context);
-  }
-
   latest(nowSeconds: number): QuantileForecast | undefined {
-    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
-    if (age >= 0 && age < LIFETIME_SECONDS) return this._newest;
+    if (this._isRecent(nowSeconds)) return this._newest;
     const moment = this.inputsAt(nowSeconds);
     if (moment !== undefined) this._newest = this.forecastOf(moment, this._model.evaluate(moment.inputs));
     return moment && this._newest;

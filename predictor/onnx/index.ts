@@ -9,10 +9,10 @@ export type { ModelCard } from './model-card.ts';
 export type { OnnxForecaster, OnnxForecasterOptions } from './onnx-forecaster.ts';
 
 /**
- * A forecaster for the plugin's option `forecasters`: quantiles of the link's capacity by the ONNX model at `modelUrl`,
- * which onnxruntime-web evaluates in a module Worker. Nothing waits for it: until the model is loaded there is no
- * forecast. A failure (no Workers, a missing file, a policy, an invalid model, a Worker that fails or does not respond)
- * is one fault of the plugin, and the next forecaster is used.
+ * A forecaster for the plugin's option `forecasters`. onnxruntime-web evaluates the ONNX model at `modelUrl` in a
+ * module Worker; without forecasts until the model is loaded. A failure (no Workers, a missing file, a policy, an
+ * invalid model, a Worker that fails or does not respond) is one fault of the plugin, which then uses the next
+ * forecaster.
  * @throws {InputError} (field, expected, received) for invalid options.
  */
 export function createOnnxForecaster(options: OnnxForecasterOptions): OnnxForecaster {

@@ -1,4 +1,4 @@
-/** The Worker's task: load a model, compare it with its card and evaluate it, with onnxruntime-web. */
+/** The Worker's task with onnxruntime-web: load a model, compare it with its card, and evaluate it. */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from './model-card.ts';
@@ -15,13 +15,13 @@ export interface ModelUrls {
 }
 
 export type ToWorker =
-  /** Once, before `evaluate`. */
+  /** The first message. */
   | ({ kind: 'load' } & ModelUrls)
-  /** One at a time, after `ready`. `features` in the order of the card. */
+  /** After `ready`, one at a time. `features`: in the order of the card. */
   | { kind: 'evaluate'; features: Float32Array };
 
 export type FromWorker =
-  /** The model is loaded, fits its validated card and is warmed up. */
+  /** The model is loaded, fits its valid card and is warmed up. */
   | { kind: 'ready'; card: ModelCard }
   /** `quantiles`: `[step * levels + level]`. */
   | { kind: 'evaluated'; quantiles: Float32Array }
@@ -49,12 +49,11 @@ export interface LoadedModel {
   evaluate(features: Float32Array): Promise<Float32Array>;
 }
 
-/** The largest difference to the card's example; float32 evaluations differ by about 1e-6. */
+/** Tolerated difference to the card's example. float32 evaluations differ by about 1e-6. */
 const TOLERANCE = 1e-4;
-/** Evaluations before the model is ready: the first ones wait for memory and compilation. */
+/** Evaluations before the model is ready, because the first evaluations wait for memory and compilation. */
 const WARM_UP_RUNS = 20;
 
-/** Responds to the messages of `scope`. */
 export function serveInference(scope: MessageScope, options: InferenceOptions): void {
   let loading: Promise<LoadedModel> | undefined;
 
@@ -77,10 +76,7 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
   });
 }
 
-/**
- * Rejects for a missing file, a file that is not a model, and a card that does not fit the model or this version. Errors
- * name the runtime's files, but not the model: the page knows its URL.
- */
+/** Rejects for a missing file, other bytes than a model, and a card that does not fit the model or this version. */
 export async function loadModel(urls: ModelUrls, options: InferenceOptions): Promise<LoadedModel> {
   const { runtimeUrl, modelUrl, wasmUrl } = urls;
   const [runtime, bytes] = await Promise.all([
@@ -100,7 +96,7 @@ export async function loadModel(urls: ModelUrls, options: InferenceOptions): Pro
   env.wasm.proxy = false;
   env.wasm.wasmPaths = { wasm: wasmUrl };
   const session = await InferenceSession.create(bytes, { executionProviders: ['wasm'] }).catch((error) => {
-    // onnxruntime-web's error for a WebAssembly file that it cannot use does not name the file.
+    // onnxruntime-web's error for an unusable WebAssembly file does not name the file.
     throw /backend/.test(describeValue(error)) ? new Error(`${wasmUrl}: ${describeValue(error)}`) : error;
   });
   const { input, output } = card;

@@ -21,7 +21,7 @@ test.each<[string, unknown, string]>([
   ['output.stepEndsSeconds.1', 1, 'card.output.stepEndsSeconds[1]: expected a number above 1 and below 3600, got 1'],
   ['output.levels', [0.1, 0.5], 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
   ['rankCorrelation', 1, 'card.rankCorrelation: expected a number from 0 to below 1, got 1'],
-  ['check.features', [1], 'card.check.features: expected 13 numbers, got an array of 1'],
+  ['check.features', [1], 'card.check.features: expected an array of 13, got an array of 1'],
   ['check.quantiles.3', null, 'card.check.quantiles[3]: expected a finite number, got null'],
 ])('says what is wrong with %s', (path, value, message) => {
   const parse = () => parseModelCard(JSON.stringify(withValue(CARD, path, value)));

@@ -1,8 +1,8 @@
-/** The card in an ONNX file: inputs and outputs with order and unit, training data, scores. */
+/** The card in an ONNX file describes the model's inputs, outputs, training data and scores. */
 
 import {
   check,
-  InputError,
+  parsedJson,
   requireArray,
   requireAscending,
   requireCorrelation,
@@ -14,9 +14,8 @@ import { FEATURES } from '../link/features.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
 export const CARD_SCHEMA = 1;
-/** Key of the card in the metadata of an ONNX file. */
 export const CARD_KEY = 'leo_abr_card';
-/** Unit of the output: rates are relative to the session's own, so that the model is scale-free. */
+/** Rates are relative to the session's reference rate, so that the model is scale-free. */
 export const OUTPUT_UNIT = 'ln(rate / reference rate)';
 
 export interface ModelCard {
@@ -24,7 +23,7 @@ export interface ModelCard {
   schema: typeof CARD_SCHEMA;
   /** Forecasts of the model have the source `model:<name>`. */
   name: string;
-  /** The training program. This, the data, training and scores are for people: they are not checked. */
+  /** The training program. Programs do not use, or check, `tool`, `data`, `training` and `scores`. */
   tool: { name: string; version: string };
   /** A float32 tensor `[batch, features]`. */
   input: {
@@ -35,22 +34,17 @@ export interface ModelCard {
   /** A float32 tensor `[batch, steps, levels]`, ascending along the levels, with the median in the middle. */
   output: { name: string; unit: typeof OUTPUT_UNIT } & Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>;
   rankCorrelation: ModelOutline['rankCorrelation'];
-  /** The training data, and their licences. */
   data: readonly { dataset: string; licences: readonly string[] }[];
-  /** The training, and scores on unseen data, for people. */
   training: Readonly<Record<string, unknown>>;
+  /** Scores on unseen data. */
   scores: Readonly<Record<string, unknown>>;
-  /** An example that is evaluated when the model is loaded, to detect a broken file or runtime. */
+  /** An example, evaluated when the model is loaded to detect a broken file or runtime. */
   check: { features: readonly number[]; quantiles: readonly number[] };
 }
 
-/** Parses a card from JSON. What programs do not use (`tool`, `data`, `training`, `scores`) is not checked. @throws {InputError} */
+/** @throws {InputError} */
 export function parseModelCard(json: string): ModelCard {
-  try {
-    return checkModelCard(JSON.parse(json));
-  } catch (error) {
-    throw error instanceof InputError ? error : new InputError('card', 'JSON', json);
-  }
+  return checkModelCard(parsedJson(json, 'card'));
 }
 
 /** @throws {InputError} */
@@ -85,8 +79,6 @@ export function checkModelCard(value: unknown): ModelCard {
 }
 
 function requireNumbers(value: unknown, where: string, count: number): void {
-  const numbers = requireArray(value, where);
-  check(numbers.length === count, where, `${count} numbers`, value);
-  for (const [i, number] of numbers.entries())
+  for (const [i, number] of requireArray(value, where, count, count).entries())
     check(Number.isFinite(number), `${where}[${i}]`, 'a finite number', number);
 }

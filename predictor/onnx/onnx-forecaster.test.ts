@@ -158,7 +158,7 @@ describe('forecasts', () => {
     const { forecaster, worker } = underWay();
     forecaster.latest(1);
     expect(worker.evaluations.length).toBe(1);
-    // Not before the response.
+    // The next request waits for the response.
     pass(0.5);
     forecaster.latest(1.5);
     expect(worker.evaluations.length).toBe(1);
@@ -167,7 +167,7 @@ describe('forecasts', () => {
     worker.evaluate();
     const { issuedAtMs } = forecaster.latest(1.55) as QuantileForecast;
     expect([worker.evaluations.length, issuedAtMs]).toEqual([2, 1500]);
-    // A full buffer: no calls for three seconds, in which the session's clock continues.
+    // With a full buffer, `latest` is not called for three seconds.
     for (let i = 0; i < 15; i++) {
       pass(0.2);
       worker.evaluate();
@@ -269,7 +269,7 @@ describe('faults', () => {
   test('the timeout of loading counts ticks, not time', () => {
     const forecaster = loading();
     forecaster.start({ seed: 1 });
-    // An hour asleep is one tick.
+    // An hour of sleep is one tick.
     const asleep = performance.now() + 3_600_000;
     jest.spyOn(performance, 'now').mockImplementation(() => asleep);
     jest.setSystemTime(asleep);

@@ -1,13 +1,12 @@
 /**
  * A forecaster with an ONNX model, which onnxruntime-web evaluates in a Worker. The page only computes the features and
- * recalibrates the quantiles. Evaluations are requested five times a second during a session, so that `latest` has a
- * recent forecast; it never waits.
+ * recalibrates the quantiles. It requests evaluations five times a second, so that `latest` never waits.
  */
 
 import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import type { ForecastMoment } from '../forecast/model-session.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
-import { CardSession, LIFETIME_SECONDS } from './card-session.ts';
+import { CardSession } from './card-session.ts';
 import type { FromWorker, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 import { checkOptions, type OnnxForecasterOptions, urlsOf } from './onnx-options.ts';
@@ -19,7 +18,7 @@ export interface OnnxForecaster extends Forecaster {
   readonly status: 'unloaded' | 'loading' | 'ready' | 'failed' | 'closed';
   /** The model's card, once `ready`. */
   readonly card: ModelCard | undefined;
-  /** The present session's handover clock; accepts better times and hints. */
+  /** The session's handover clock, which accepts better times and hints. */
   readonly handoverClock: HandoverClock | undefined;
   /** Loads the model; a second call does nothing. */
   load(): void;
@@ -29,28 +28,24 @@ export interface OnnxForecaster extends Forecaster {
 
 /** Without a call of `latest` for this long, the session is paused or over. */
 const REST_SECONDS = 15;
-/** Timeouts count it: after a page was frozen, all deadlines pass before the waiting messages come. */
+/** Timeouts count ticks, because the deadlines of a frozen page pass before its waiting messages come. */
 export const TICK_MS = 200;
-/** 60 s: the runtime has 14 MB without compression. */
+/** 60 s, because the runtime has 14 MB without compression. */
 const LOADING_TICKS = 300;
-/** 5 s: an evaluation takes well under a millisecond. */
+/** 5 s. An evaluation takes well under a millisecond. */
 const RESPONSE_TICKS = 25;
 
 export class WorkerForecaster extends CardSession implements OnnxForecaster {
   readonly name = 'onnx';
   status: OnnxForecaster['status'] = 'unloaded';
   private readonly _workerOptions: OnnxForecasterOptions;
-  private _newest: QuantileForecast | undefined;
-  /** An error that `latest` has not thrown yet. */
+  /** An error that the next `latest` throws. */
   private _fault: Error | undefined;
-  /** Gets one request at a time. */
   private _worker: Worker | undefined;
   /** Ticks until the timeout; undefined while no response is expected. */
   private _ticksLeft: number | undefined;
   private _timer: ReturnType<typeof setInterval> | undefined;
-  /** A time of the session's clock, and the page's clock then. */
   private _anchor: { seconds: number; ms: number } | undefined;
-  /** Undefined without a request of this session. */
   private _requested: ForecastMoment | undefined;
 
   /** @throws {InputError} for invalid options. */
@@ -78,7 +73,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
         }
       });
       worker.addEventListener('error', ({ message }) => {
-        // There is no message if the script cannot be fetched or may not run.
+        // An error without a message: the script cannot be fetched or may not run.
         fail(`the Worker ${workerUrl} ${message ? `failed: ${message}` : 'could not be started, or failed'}`);
       });
       worker.addEventListener('messageerror', () => fail('the Worker sent an unreadable message'));
@@ -96,18 +91,17 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   }
 
   override start(context: SessionContext): void {
-    // After a reported failure, maybe of the network, try again.
+    // A reported failure may be the network's, so try again.
     if (this.status === 'failed' && this._fault === undefined) {
       this.status = 'unloaded';
       this.load();
     }
-    this._newest = undefined;
     super.start(context);
     this._anchor = undefined;
     this._requested = undefined;
   }
 
-  /** The newest forecast. Throws an error since the previous call once. */
+  /** Throws each error once. */
   latest(nowSeconds: number): QuantileForecast | undefined {
     const fault = this._fault;
     this._fault = undefined;
@@ -133,12 +127,9 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     }
   }
 
-  /** Requests an evaluation, unless one is active or recent. */
   private _request(nowSeconds: number): void {
-    if (this._worker === undefined) return;
-    const age = nowSeconds - (this._newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
-    if (age >= 0 && age < LIFETIME_SECONDS) return;
-    // Also while the model loads, because the first call is the slowest.
+    if (this._worker === undefined || this._isRecent(nowSeconds)) return;
+    // The inputs are computed even while the model loads, because the first call is the slowest.
     const moment = this.inputsAt(nowSeconds);
     if (moment === undefined || this._ticksLeft !== undefined) return;
     this._requested = moment;
@@ -175,7 +166,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     this._fail(new Error(`the Worker has not ${isReady ? 'answered' : 'loaded the model'} for ${seconds} s`));
   }
 
-  /** Requests forecasts between decisions (a full buffer), so that the next decision finds a recent one. */
+  /** Requests forecasts between decisions, so that the next decision has a recent forecast. */
   private _requestAtTick(): void {
     const { seconds, ms } = this._anchor ?? { seconds: Number.NaN, ms: Number.NEGATIVE_INFINITY };
     const passedSeconds = (performance.now() - ms) / 1000;

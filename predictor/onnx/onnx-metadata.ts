@@ -6,7 +6,7 @@ const METADATA_PROPS = 14;
 const KEY = 1;
 const VALUE = 2;
 
-/** Keys and values. @throws {InputError} for other bytes, such as a web page. */
+/** @throws {InputError} for other bytes, such as a web page. */
 export function onnxMetadata(file: Uint8Array): Map<string, string> {
   const metadata = new Map<string, string>();
   const decoder = new TextDecoder();

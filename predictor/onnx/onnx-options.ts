@@ -1,6 +1,6 @@
-/** The options of the ONNX forecaster: their check, and the URLs that follow from them. */
+/** The options of the ONNX forecaster, their check, and their URLs. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check, requireObject, requireText } from '../../abr/errors.ts';
 import type { ModelSessionOptions } from '../forecast/model-session.ts';
 import type { ModelUrls } from './inference.ts';
 
@@ -9,8 +9,8 @@ export interface OnnxForecasterOptions extends ModelSessionOptions {
   /** The model: an ONNX file with a model card, such as `leo-abr/models/built-in.onnx`. */
   modelUrl: string | URL;
   /**
-   * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. Default:
-   * the package onnxruntime-web beside the package leo-abr.
+   * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved.
+   * Default: the package onnxruntime-web beside the package leo-abr.
    */
   runtimeUrl?: string | URL | undefined;
   /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. Default: beside the runtime. */
@@ -24,8 +24,8 @@ export interface OnnxForecasterOptions extends ModelSessionOptions {
 const WASM_FILE = 'ort-wasm-simd-threaded.wasm';
 
 /**
- * All that the Worker needs, absolute. What is not given lies beside this module, in the layout of `node_modules` (bundlers
- * find it there and make assets of it, and pages that serve that folder need no URL either).
+ * Absolute URLs. Defaults lie beside this module in the layout of `node_modules`, where bundlers find them and make
+ * assets of them.
  */
 export function urlsOf({
   modelUrl,
@@ -59,16 +59,12 @@ const URL_FIELDS = ['modelUrl', 'runtimeUrl', 'wasmUrl', 'workerUrl'];
 const SWITCHES = ['loadAtOnce', 'handover'];
 
 export function checkOptions(options: OnnxForecasterOptions): void {
-  if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
-  const required = { modelUrl: undefined };
-  for (const [field, value] of Object.entries<unknown>({ ...required, ...options })) {
-    const isUrl = value instanceof URL || (typeof value === 'string' && value !== '');
-    if (value === undefined && !(field in required)) continue;
-    if (SWITCHES.includes(field)) {
-      if (typeof value !== 'boolean') throw new InputError(`options.${field}`, 'true or false', value);
-    } else if (!URL_FIELDS.includes(field) || !isUrl) {
-      const expected = URL_FIELDS.includes(field) ? 'a URL' : `one of ${[...URL_FIELDS, ...SWITCHES].join(', ')}`;
-      throw new InputError(`options.${field}`, expected, value);
-    }
+  for (const [name, value] of Object.entries<unknown>({ modelUrl: undefined, ...requireObject(options, 'options') })) {
+    const field = `options.${name}`;
+    const isSwitch = SWITCHES.includes(name);
+    check(isSwitch || URL_FIELDS.includes(name), field, `one of ${[...URL_FIELDS, ...SWITCHES].join(', ')}`, value);
+    if (value === undefined && name !== 'modelUrl') continue;
+    if (isSwitch) check(typeof value === 'boolean', field, 'true or false', value);
+    else if (!(value instanceof URL)) requireText(value, field, 'a URL');
   }
 }

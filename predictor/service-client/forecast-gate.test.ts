@@ -7,7 +7,7 @@ import { leoLink } from '../link/handover-clock/links.fixture.ts';
 import { ForecastGate } from './forecast-gate.ts';
 import { ForecastTrust } from './forecast-trust.ts';
 
-/** Median 40 Mbit/s, with 80 % between 20 and 60. */
+/** A forecast of 40 Mbit/s with 80 % between 20 and 60. */
 const FORECAST = quantilesOf(40e6, {
   issuedAtMs: 30_000,
   stepEndsSeconds: [1, 4, 12],
@@ -62,7 +62,7 @@ describe('a forecast of the service is admitted', () => {
     one.start();
     for (let tenth = 0; tenth < 150; tenth++) {
       // The first forecast agrees with the session.
-      const forecast = tenth < 20 ? FORECAST : times(20)(FORECAST, tenth / 10);
+      const forecast = tenth < 20 ? FORECAST : times(20)(FORECAST);
       if (tenth % 10 === 0) one.addForecast({ ...forecast, issuedAtMs: tenth * 100 });
       one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
     }
@@ -85,17 +85,12 @@ const changed = (forecast: QuantileForecast, change: (bps: number, i: number) =>
   ...forecast,
   quantilesBps: forecast.quantilesBps.map((row) => row.map(change)),
 });
-const times = (factor: number): Lie => {
-  return (forecast) => changed(forecast, (bps) => bps * factor);
-};
-const wrongUntil = (end: number): Lie => {
-  return (forecast, second) => (second < end ? times(6)(forecast, second) : forecast);
-};
-const always = (rate: number): Lie => {
-  return (forecast) => changed(forecast, (_, i) => rate * (1 + i / 1000));
-};
+const times = (factor: number) => (forecast: QuantileForecast) => changed(forecast, (bps) => bps * factor);
+const wrongUntil = (end: number) => (forecast: QuantileForecast, second: number) =>
+  second < end ? times(6)(forecast) : forecast;
+const always = (rate: number) => (forecast: QuantileForecast) => changed(forecast, (_, i) => rate * (1 + i / 1000));
 
-/** A session of 3 s downloads with 1 s pauses; the service's forecasts are the built-in ones, a second old. */
+/** A session of 3 s downloads with 1 s pauses. The service's forecasts are built-in forecasts, a second old. */
 function scored(
   lie: Lie,
   { seconds = 60, seed = 1, variability = 1, busyTenths = 30, trust = new ForecastTrust() } = {},
@@ -144,7 +139,7 @@ describe('the trust in a service', () => {
     ['three times too much', times(3), 25],
     ['always a gigabit', always(1e9), 20],
     ['always nothing', always(1), 20],
-    ['random rates', (forecast, second) => times(seededRandom(second)() < 0.5 ? 0.1 : 10)(forecast, second), 25],
+    ['random rates', (forecast, second) => times(seededRandom(second)() < 0.5 ? 0.1 : 10)(forecast), 25],
   ])('ends if it forecasts %s', (_, lie, withinSeconds) => {
     for (const seed of [1, 2, 3]) expect(scored(lie, { seed }).droppedAt).toBeLessThan(withinSeconds);
   });

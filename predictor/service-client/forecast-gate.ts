@@ -1,30 +1,28 @@
 /**
- * Decides which of the service's forecasts a session uses. The session's own forecaster knows all observations of the
- * session at once; the service knows other players and days, but the session only after half a second. Its forecasts are
- * used only if
+ * Decides which of the service's forecasts a session uses. The service knows other players and days, but it knows the
+ * session half a second later than the session's own forecaster. A forecast is used only if
  *
- * - the first one agreed with what the session measured then: otherwise it watches another link,
- * - the service has not observed less of the link than this session, as after a restart,
+ * - the first forecast agreed with the session's next measurements; otherwise the service watches another link,
+ * - the service has observed as much of the link as this session, unlike after a restart,
  * - the bits since the forecast do not contradict it,
- * - its past forecasts had good scores (forecast-trust.ts).
+ * - past forecasts had good scores (forecast-trust.ts).
  */
 
 import { ageSecondsOf, type QuantileForecast } from '../../abr/forecast.ts';
 import { ForecastTrust } from './forecast-trust.ts';
 
-/** A service with this much observed downloading has enough. */
+/** Sufficient downloading that a service has observed. */
 const EXPERIENCED_SECONDS = 60;
 
 /**
- * `trusted`: forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because service
- * or session have just started: the service knows too little of the link, or its first forecast has not been compared
- * with 2 s of this session's downloading. `contradicted`: they are not used in this session, because the first one did
- * not fit what the session measured; the service probably watches another link. `distrusted`: they are not used, because
- * they were much worse than a simple baseline.
+ * `trusted`: forecasts are used if they are recent and fit the newest bits. Otherwise they are not used. `not-yet`: the
+ * service knows too little of the link, or its first forecast has not been compared with 2 s of downloading.
+ * `contradicted`: the first forecast did not fit the session's measurements; the service probably watches another link.
+ * `distrusted`: forecasts were much worse than a simple baseline.
  */
 export type Verdict = 'trusted' | 'not-yet' | 'contradicted' | 'distrusted';
 
-/** `experienceSeconds` of its methods: downloading that the service has observed. Default: enough. */
+/** `experienceSeconds`: downloading that the service has observed. Default: enough. */
 export class ForecastGate {
   private readonly _trust = new ForecastTrust();
   private readonly _first = new FirstComparison();
@@ -32,14 +30,13 @@ export class ForecastGate {
   /** Downloading of this session. */
   private _observedSeconds = 0;
 
-  /** What the session makes of the service. */
   verdict(experienceSeconds = EXPERIENCED_SECONDS): Verdict {
     if (this._first.agrees === false) return 'contradicted';
     if (this._first.agrees === undefined || experienceSeconds < this._leastExperienceSeconds()) return 'not-yet';
     return this._trust.isTrusted ? 'trusted' : 'distrusted';
   }
 
-  /** Begins a session: forgets the link, keeps the trust in the service. */
+  /** Begins a session: forgets the link, and keeps the trust in the service. */
   start(): void {
     this._trust.start();
     this._first.start();
@@ -47,7 +44,7 @@ export class ForecastGate {
     this._observedSeconds = 0;
   }
 
-  /** Until now the session's rates were not the link's, because others used it. */
+  /** Others used the link, so the session's earlier rates were not the link's. */
   compareAnew(): void {
     this._first.begin();
   }
@@ -67,28 +64,26 @@ export class ForecastGate {
     this._trust.addForecast(forecast);
   }
 
-  /** Whether to use a forecast. */
   admits(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): boolean {
     this._first.meet(forecast);
     const isKnown = this._first.agrees === true && experienceSeconds >= this._leastExperienceSeconds();
     return isKnown && !this._newest.contradict(forecast, nowSeconds) && this._trust.accepts(forecast);
   }
 
-  /** Half of the session's, because the older half has little effect. */
+  /** Half of the session's downloading, because the older half has little effect. */
   private _leastExperienceSeconds(): number {
     return Math.min(EXPERIENCED_SECONDS, this._observedSeconds / 2);
   }
 }
 
-/** Downloading that the rate is measured over. */
+/** Downloading in the newest rate. */
 const RECENT_SECONDS = 0.5;
 const LEAST_RECENT_SECONDS = 0.15;
-/** The rate contradicts a forecast if it is below this quantile or above the opposite one. */
+/** The rate contradicts a forecast if it is below this quantile or above the opposite quantile. */
 const CONTRADICTED_LEVEL = 0.1;
 /** Tolerance for quantile levels that are sums of decimal fractions. */
 const ROUNDING = 1e-9;
 
-/** The bits that the session has received since a forecast, which the service does not know yet. */
 class NewestBits {
   /** Pieces of throughput, in order of time: the last `RECENT_SECONDS`. */
   private _pieces: { startSeconds: number; endSeconds: number; bits: number }[] = [];
@@ -106,7 +101,7 @@ class NewestBits {
     }
   }
 
-  /** Whether they came at a rate that the forecast did not expect. */
+  /** Whether the bits arrived at a rate that the forecast did not expect. */
   contradict(forecast: QuantileForecast, nowSeconds: number): boolean {
     let bits = 0;
     let seconds = 0;
@@ -130,31 +125,27 @@ class NewestBits {
   }
 }
 
-/** Downloading whose mean rate is compared with the steps of the first forecast that end this soon. */
+/** The mean rate of this much downloading is compared with the first forecast's steps up to `COMPARED_STEPS_SECONDS`. */
 const COMPARED_SECONDS = 2;
 const COMPARED_STEPS_SECONDS = 4;
-/** The quantiles within this central share count: tails are wide, because some links have outages. */
+/** Only quantiles within this central share count. Tails are wide, because some links have outages. */
 const COMPARED_SHARE = 0.5;
 /**
- * A rate this many times below the lowest of these quantiles, or above the highest one, contradicts the forecast. On
- * the shipped traces this refuses services of a link four times as fast.
+ * A rate this many times outside these quantiles contradicts the forecast. On the shipped traces this refuses services
+ * of a link four times as fast.
  */
 const OUTSIDE_FACTOR = 1.6;
 
-/** Compares the service's first forecast with what the session measures next: whether it watches this session's link. */
+/** Compares the first forecast with the next measurements, which shows whether the service watches this session's link. */
 class FirstComparison {
   /** The first forecast, and the downloading since. */
   private _compared: { forecast: QuantileForecast; seconds: number; bits: number } | undefined;
-  private _agrees: boolean | undefined;
+  /** Whether the first forecast agreed. Before this session's comparison, the result of an earlier session. */
+  agrees: boolean | undefined;
 
-  /** Whether the first forecast agreed; from an earlier session until this one has its own. */
-  get agrees(): boolean | undefined {
-    return this._agrees;
-  }
-
-  /** Begins a session, which may be on another link if the service watched none of the earlier ones. */
+  /** Begins a session. If earlier sessions' links were others, this session's link may be the service's. */
   start(): void {
-    this._agrees ||= undefined;
+    this.agrees ||= undefined;
     this.begin();
   }
 
@@ -163,7 +154,7 @@ class FirstComparison {
     this._compared = undefined;
   }
 
-  /** A forecast; only the first one counts. */
+  /** Only the first forecast counts. */
   meet(forecast: QuantileForecast): void {
     this._compared ??= { forecast, seconds: 0, bits: 0 };
   }
@@ -182,6 +173,6 @@ class FirstComparison {
         .map((row) => row.filter((_, i) => Math.abs(levels[i]! - 0.5) <= COMPARED_SHARE / 2 + ROUNDING)),
     );
     const isSlower = bps * OUTSIDE_FACTOR < Math.min(...soon);
-    this._agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
+    this.agrees = !isSlower && bps <= OUTSIDE_FACTOR * Math.max(...soon);
   }
 }

@@ -1,21 +1,19 @@
-/** The trust in a service by the scores of its past forecasts. */
-
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
 import { type PastForecast, type PastForecasts, pastForecasts } from '../forecast/past-forecasts.ts';
 
-/** Steps that end later are not scored, so that wrong forecasts are detected soon. */
+/** Later steps are not scored, so that wrong forecasts are detected soon. */
 const HORIZON_SECONDS = 8;
 /** The baseline: the mean rate of the last seconds, and a standard deviation of ln rate. */
 const BASELINE_SECONDS = 8;
 const BASELINE_SPREAD = 0.5;
-/** Rates are of this much downloading; not of more, because a low forecast makes the session download little. */
+/** Least downloading in a rate. It is small, because a low forecast makes the session download little. */
 const LEAST_USE_SECONDS = 0.05;
-/** Floor of rates: an outage is one event, however deep. */
+/** Floor of rates, because an outage is one event, however deep. */
 const LEAST_BPS = 1e4;
-/** Scores fade by this factor per step: by half in 14. */
+/** Scores fade by this factor per step, to a half in 14 steps. */
 const FADE = 0.95;
-/** Steps before a decision, and its thresholds. */
+/** Steps before a decision, and thresholds of the decision. */
 const LEAST_SCORED = 5;
 const DROP_RATIO = 1.5;
 const DROP_MARGIN = 0.08;
@@ -23,39 +21,35 @@ const TRUST_RATIO = 1.15;
 /** A median further from the baseline than this factor is rejected at once. */
 const ABSURD_RATIO = 4;
 
-/** `baseline`: of its time, as ln rate. */
 interface Judged extends PastForecast {
   forecast: QuantileForecast;
+  /** ln rate at the time of issue. */
   baseline: number;
 }
 
 /**
- * Decides whether to trust a service by its past forecasts: their score on this session's own rates (mean pinball loss
- * of ln rate, a proper score) is compared with a simple baseline from the last seconds. A service with much worse
- * scores is not trusted until they are better.
+ * Decides whether to trust a service by comparing the score of its past forecasts on this session's rates (mean pinball
+ * loss of ln rate, a proper score) with a simple baseline from the last seconds. A service with much worse scores is
+ * not trusted until its scores are better.
  */
 export class ForecastTrust {
   private _past = this._newPast();
   private _loss = 0;
   private _baselineLoss = 0;
   private _scored = 0;
-  private _isTrusted = true;
-  /** When the newest bits arrived, and ln of the mean rate of the last seconds in use until then; NaN without one. */
+  isTrusted = true;
+  /** Arrival of the newest bits, and ln of the mean rate of the last seconds in use before it; NaN without a rate. */
   private _newestSeconds = 0;
   private _baseline = Number.NaN;
 
-  get isTrusted(): boolean {
-    return this._isTrusted;
-  }
-
-  /** Begins a session: forgets the link, keeps the scores of the service. */
+  /** Begins a session: forgets the link, and keeps the scores of the service. */
   start(): void {
     this._past = this._newPast();
     this._newestSeconds = 0;
     this._baseline = Number.NaN;
   }
 
-  /** Possible `bits` arrived, on the session's clock, in order of time. */
+  /** `bits` arrived, on the session's clock, in order of time. */
   observe(startSeconds: number, endSeconds: number, bits: number): void {
     const { delivered } = this._past;
     delivered.add(startSeconds, endSeconds, bits);
@@ -76,7 +70,7 @@ export class ForecastTrust {
 
   /** Whether to use a forecast. */
   accepts({ quantilesBps }: QuantileForecast): boolean {
-    if (!this._isTrusted) return false;
+    if (!this.isTrusted) return false;
     const row = quantilesBps[0]!;
     const difference = Math.abs(logOf(row[row.length >> 1]!) - this._baseline);
     return Number.isNaN(difference) || difference <= Math.log(ABSURD_RATIO);
@@ -103,8 +97,8 @@ export class ForecastTrust {
     this._baselineLoss = this._baselineLoss * FADE + baselineLoss / levels.length;
     this._scored = this._scored * FADE + 1;
     if (this._scored < LEAST_SCORED) return;
-    if (this._loss > DROP_RATIO * this._baselineLoss + DROP_MARGIN * this._scored) this._isTrusted = false;
-    else if (this._loss < TRUST_RATIO * this._baselineLoss) this._isTrusted = true;
+    if (this._loss > DROP_RATIO * this._baselineLoss + DROP_MARGIN * this._scored) this.isTrusted = false;
+    else if (this._loss < TRUST_RATIO * this._baselineLoss) this.isTrusted = true;
   }
 }
 

@@ -17,7 +17,7 @@ beforeEach(() => {
   startMs = performance.now();
 });
 
-/** A server whose clock shows `UTC_MS` at the test's begin, with given travel times; the last one repeats. */
+/** A server whose clock shows `UTC_MS` at the test's begin. The last trip repeats. */
 function server(trips: readonly Trip[]) {
   const fetch = jest.fn(async (_url: string, _init: { signal: AbortSignal }) => {
     const trip = trips[Math.min(fetch.mock.calls.length, trips.length) - 1]!;

@@ -12,21 +12,21 @@ export interface UtcReading {
 
 /** For the plugin's option `timeSource`. */
 export interface HttpTimeSource {
-  /** UTC now, from the best response so far; before the first one, the device's clock. Never waits. */
+  /** UTC now, from the best response so far; from the device's clock before the first response. Never waits. */
   now(): UtcReading;
   /** Resolves after all samples; rejects with the last error if all failed. */
   readonly ready: Promise<UtcReading>;
 }
 
-/** Requests, of which the one with the shortest round trip counts. */
+/** Number of requests. The shortest round trip counts. */
 const SAMPLES = 5;
 const TIMEOUT_MS = 2000;
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
-/** Times outside these are mistakes (seconds instead of ms, a counter). */
+/** Other times are mistakes (seconds instead of ms, a counter). */
 const EARLIEST_UTC_MS = Date.UTC(2000, 0, 1);
 const LATEST_UTC_MS = Date.UTC(2200, 0, 1);
 
-/** Requests UTC in ms (plain text or a JSON number) from `url`, at once, by the midpoint method (server-clock.ts). */
+/** Requests UTC in ms (plain text or a JSON number) from `url` at once, by the midpoint method (server-clock.ts). */
 export function httpTimeSource(url: string): HttpTimeSource {
   check(typeof url === 'string' && url.length > 0, 'httpTimeSource: url', 'a URL', url);
   const clock = new ServerClock();
@@ -47,7 +47,7 @@ export function httpTimeSource(url: string): HttpTimeSource {
   };
   const ask = async () => {
     let failure: unknown;
-    // In sequence, because concurrent requests would lengthen each other's round trips.
+    // Concurrent requests would lengthen each other's round trips.
     for (let i = 0; i < SAMPLES; i++) {
       await sample().catch((error: unknown) => {
         failure = error;

@@ -1,4 +1,4 @@
-/** Browsers forbid an https page to send http requests, except to its own machine. */
+/** Browsers forbid https pages to send http requests, except to their own machine. */
 export function needsTls(address: string | URL, pageUrl: string | undefined): boolean {
   const { protocol, hostname } = new URL(address);
   return !!pageUrl?.startsWith('https:') && protocol === 'http:' && !isLoopback(hostname);

@@ -1,14 +1,14 @@
-/** Both sides use the newest version that both speak; docs/service.md has the rule. */
+/** Both sides use the newest version that both speak (docs/service.md). */
 
 export interface ProtocolRange {
   oldest: number;
   newest: number;
 }
 
-/** What this client and this service speak. Raise `newest` for a change that the other side must know about. */
+/** The versions of this client and this service. Raise `newest` for a change that the other side must know. */
 export const PROTOCOL: ProtocolRange = { oldest: 1, newest: 1 };
 
-/** Which side to update; undefined if they share a version. Default: one that does not state any. */
+/** Which side to update; undefined if they share a version. Default: a service that does not state its versions. */
 export function disagreement(client: ProtocolRange, service = { oldest: 1, newest: 1 }): string | undefined {
   const outdated = client.newest < service.oldest ? 'client' : client.oldest > service.newest ? 'service' : undefined;
   return outdated && `update the ${outdated}: client version ${client.newest}, service version ${service.newest}`;

@@ -1,8 +1,8 @@
 /** The offset of the service's clock by the midpoint method (Cristian 1989). */
 
-/** The most that the page's clock drifts against the service's. */
+/** Greatest drift of the page's clock against the service's. */
 const DRIFT_SHARE = 50e-6;
-/** If samples differ by more than this beyond their round trips, one of the clocks has leapt. */
+/** If samples differ by more than this beyond their round trips, a clock has leapt. */
 const LEAP_MS = 100;
 
 interface ClockSample {
@@ -37,7 +37,7 @@ export class ServerClock {
     return pageMs + (this._best?.offsetMs ?? Number.NaN);
   }
 
-  /** How far `utcMsAt` may be off; NaN while it is not known. */
+  /** Greatest error of `utcMsAt`; NaN while unknown. */
   uncertaintySecondsAt(pageMs: number): number {
     const { halfTripMs, atMs } = this._best ?? { halfTripMs: Number.NaN, atMs: Number.NaN };
     return (halfTripMs + Math.abs(pageMs - atMs) * DRIFT_SHARE) / 1000;

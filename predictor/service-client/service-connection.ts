@@ -1,24 +1,24 @@
 /**
  * The network side of the client: it reports observations twice a second while the player downloads, and requests the
- * forecast soon after each report. Failures are retried with random exponential backoff. Nothing here throws or waits
- * for the caller, and no request stays open, because a browser has only six connections to an origin over HTTP/1.1.
+ * forecast soon after each report. Failures are retried with random exponential backoff. No request stays open, because
+ * a browser has only six connections to an origin over HTTP/1.1.
  */
 
 import { isFrom } from '../../abr/errors.ts';
 import { disagreement, PROTOCOL, type ProtocolRange } from './protocol.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** `refused`: the service rejects this page (token, origin, version); retried once a minute. */
+/** `refused`: the service rejects this page (token, origin, version). The client retries once a minute. */
 export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | 'refused';
 
 export interface ConnectionOptions {
   /** The service's URL, without a trailing slash. */
   url: string;
-  /** Bearer token; empty: none. */
+  /** Empty: none. */
   token: string;
-  /** Receives a `ForecastReply` that has not been validated. */
+  /** Receives an unvalidated `ForecastReply`. */
   onForecast(reply: unknown): void;
-  /** What to report now: whether the player has been downloading since its observations. */
+  /** The observations to report, and whether the player has been downloading since. */
   report(): { player: string; observations: unknown[]; isDownloading: boolean };
   onShare(share: number): void;
   /** Client and service have no version in common. */
@@ -28,11 +28,11 @@ export interface ConnectionOptions {
 const PERIOD_MS = 500;
 /** Period of forecasts without observations to report. */
 const IDLE_PERIOD_MS = 1000;
-/** The service's forecast includes a report after at most this. */
+/** The service's forecast includes a report after this time. */
 const FORECAST_DELAY_MS = 150;
-/** Least pause before a report that cannot wait. */
+/** Least pause before an urgent report. */
 const SOON_MS = 100;
-/** Period of reports without observations, which request the time and the share. */
+/** Period of reports without observations, which get the time and the share. */
 const LONGEST_REPORT_PAUSE_MS = 5000;
 const REQUEST_TIMEOUT_MS = 2000;
 const FIRST_RETRY_MS = 500;
@@ -49,7 +49,6 @@ export class ServiceConnection {
   /** The reason for `waiting` or `refused`. */
   detail: string | undefined;
   private _abort = new AbortController();
-  /** Ends the present pause. */
   private _wake = () => {};
   private _isResting = false;
   private _reportedMs = Number.NEGATIVE_INFINITY;
@@ -70,7 +69,7 @@ export class ServiceConnection {
     this._enter('off');
   }
 
-  /** The player begins or stops to download: the service need not wait for its next regular report. */
+  /** The player begins or stops to download, so the next report is urgent. */
   hurry(): void {
     this._isReportDue = true;
     if (this._isResting) this._wake();
@@ -101,7 +100,6 @@ export class ServiceConnection {
     }
   }
 
-  /** Resolves after `ms`, or when the connection is closed. */
   private _pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -112,7 +110,7 @@ export class ServiceConnection {
     });
   }
 
-  /** False without reports. None before the first forecast, which the session compares with its own. */
+  /** Returns whether it reported. Nothing is reported before the first forecast, which must not know this session. */
   private async _report(signal: AbortSignal): Promise<boolean> {
     const { report, onShare } = this._options;
     const soonMs = this._reportedMs + SOON_MS - performance.now();
@@ -131,7 +129,7 @@ export class ServiceConnection {
     return true;
   }
 
-  /** The reply, whose time and version are taken. @throws {Error} for a response without success */
+  /** @throws {Error} for a response without success */
   private async _request(signal: AbortSignal, method: string, path: string, body?: object): Promise<unknown> {
     const { url, token } = this._options;
     const limit = new AbortController();
@@ -150,7 +148,7 @@ export class ServiceConnection {
       });
       const { ok, status } = response;
       const receivedMs = performance.now();
-      // A refusal because of the version states the service's.
+      // A refusal because of the version states the service's versions.
       const reply = ok || status === 400 ? await response.json() : undefined;
       this._meet(reply, sentMs, receivedMs);
       if (!ok) throw new (REFUSALS.includes(status) ? Refused : Error)(`expected success, got status ${status}`);

@@ -39,9 +39,9 @@ function staged(options: ServiceForecasterOptions = {}, url = 'http://127.0.0.1:
     status: 200,
     isGone: false,
     isHanging: false,
-    /** Versions that the service speaks; undefined: it does not say. */
+    /** Versions of the service; undefined: it does not state them. */
     protocol: undefined as { oldest: number; newest: number } | undefined,
-    /** What differs from `FORECAST` in the service's forecasts, which are new at each request. */
+    /** Changes to `FORECAST` in the service's forecasts, which are new at each request. */
     changes: {} as object,
     requests,
     handover: () => ({ atMs: serverUtcMs() + 3000, confidence: 0.8 }),
@@ -135,7 +135,7 @@ describe('forecasts of the service', () => {
     stage.changes = { quantilesBps: FORECAST.quantilesBps.map((row) => row.map((value) => (value * bps) / 40e6)) };
     await wait(30, () => expect(ask()).toBeUndefined());
     expect(forecaster.state.verdict).toBe('contradicted');
-    // The next session may be on its link, which it has to show first.
+    // The next session may be on the service's link, which a comparison has to show first.
     stage.changes = {};
     forecaster.start({ seed: 1 });
     await stage.advance(1);

@@ -1,7 +1,7 @@
 /**
  * A forecaster that uses the prediction service beside the dish (`leo-abr serve`): it reports the session's
- * observations and converts the service's forecasts to the session's clock. For browsers; no dependencies. It never
- * waits: without a recent and trusted forecast `latest` gives undefined, and the chain uses the next forecaster.
+ * observations and converts the service's forecasts to the session's clock. Without a recent and trusted forecast,
+ * `latest` gives undefined, and the chain uses the next forecaster.
  */
 
 import { check, InputError, isPositive, requireObject } from '../../abr/errors.ts';
@@ -32,7 +32,7 @@ export interface ServiceForecasterState {
   verdict: Verdict;
   /** Age of the newest forecast; absent before the first. */
   ageSeconds?: number;
-  /** This player's share of the link's traffic; below 1, others use the link, and the forecasts are not used. */
+  /** This player's share of the link's traffic. Below 1, others use the link, and forecasts are not used. */
   share: number;
 }
 
@@ -44,16 +44,16 @@ export interface ServiceForecaster extends Forecaster {
   close(): void;
 }
 
-/** Forecasts arrive at least once a second; one may be lost. */
+/** Forecasts arrive at least once a second. One of them may be lost. */
 const STALE_SECONDS = 3;
-/** Without calls of `latest` for this long the connection is closed, until the next call. */
+/** Without calls of `latest` for this long, the connection is closed until the next call. */
 const UNUSED_MS = 60_000;
-/** Without observations for this long the player does not download: they come in steps of 0.1 s. */
+/** Without observations, which come in steps of 0.1 s, for this long, the player does not download. */
 const QUIET_MS = 300;
 
 /**
- * `url`: of the service, like `http://127.0.0.1:8790`. On a page from https, a service on another machine must also use
- * https; otherwise `start` throws, which a chain of forecasters reports once.
+ * `url`: address of the service, like `http://127.0.0.1:8790`. For a page from https, a service on another machine must
+ * also use https; otherwise `start` throws, which is one fault of the plugin.
  * @throws {InputError} for an invalid URL or option.
  */
 export function createServiceForecaster(url: string, options: ServiceForecasterOptions = {}): ServiceForecaster {
@@ -76,11 +76,11 @@ class RemoteForecaster implements ServiceForecaster {
   private _usedMs = Number.NEGATIVE_INFINITY;
   /** In UTC of the service. */
   private _newest: QuantileForecast | undefined;
-  /** Downloading that the service has observed; undefined if it does not report that. */
+  /** Downloading that the service has observed; undefined if it is not in the reply. */
   private _experienceSeconds: number | undefined;
-  /** On the session's clock, cached per forecast and clock. */
+  /** `_newest` on the session's clock. */
   private _converted: { of: QuantileForecast; startMs: number; forecast: QuantileForecast } | undefined;
-  /** Until the next session: closed, or forbidden by the browser. */
+  /** Closed, or forbidden by the browser, until the next session. */
   private _isClosed = false;
   private _fault: string | undefined;
 
@@ -140,7 +140,7 @@ class RemoteForecaster implements ServiceForecaster {
       this._gate.observe(observation.startSeconds, observation.endSeconds, observation.bits);
     }
     this._waiting.add(observation);
-    // An idle time ends with a request.
+    // Every observation, even idle time, ends while a request runs.
     this._setDownloading(true);
     clearTimeout(this._quietTimer);
     this._quietTimer = setTimeout(() => this._setDownloading(false), QUIET_MS);
@@ -175,7 +175,6 @@ class RemoteForecaster implements ServiceForecaster {
     this._isDownloading = isDownloading;
   }
 
-  /** Keeps the connection open, or opens it. */
   private _use(): void {
     this._usedMs = performance.now();
     if (!this._isClosed) this._connection.open();
@@ -201,10 +200,7 @@ class RemoteForecaster implements ServiceForecaster {
     return (performance.now() - (this._startMs ?? Number.NaN)) / 1000;
   }
 
-  /**
-   * The newest forecast on the session's clock; undefined while others use the link, because this player's part of the
-   * capacity is not forecast (docs/findings.md).
-   */
+  /** The newest forecast on the session's clock; undefined while others use the link, whose part of the capacity is unknown. */
   private _ofLink(): QuantileForecast | undefined {
     if (this._share < 1) return undefined;
     const of = this._newest;
@@ -215,7 +211,7 @@ class RemoteForecaster implements ServiceForecaster {
     // Readings of the session's clock differ by a fraction of a ms.
     if (known?.of === of && Math.abs(known.startMs - startMs) < 1) return known.forecast;
     const issuedAtMs = clock.pageMsAt(of.issuedAtMs) - startMs;
-    // In UTC of the session's own time source, as for other forecasters.
+    // Handovers are in UTC of the session's own time source, as in other forecasts.
     const leadMs = (this._sessionUtcMs ?? Number.NaN) - startMs;
     const handovers = of.handovers.map((handover) => ({ ...handover, atMs: leadMs + clock.pageMsAt(handover.atMs) }));
     const forecast = { ...of, issuedAtMs, handovers: Number.isNaN(leadMs) ? [] : handovers };
@@ -236,7 +232,6 @@ class RemoteForecaster implements ServiceForecaster {
   }
 }
 
-/** The URL as normalized text. */
 function serviceUrl(url: unknown): string {
   try {
     const { href } = new URL(url as string);

@@ -2,7 +2,7 @@
 
 import type { Observation } from '../../abr/forecast.ts';
 
-/** Observations that are kept without a connection: 5 s in tenths. The service takes the last 1.5 s. */
+/** Observations kept without a connection: 5 s in tenths. The service uses the last 1.5 s. */
 const MOST_WAITING = 50;
 const OLDEST_SECONDS = 8;
 
@@ -18,7 +18,7 @@ export class WaitingObservations {
     this._waiting = [];
   }
 
-  /** Those to report now, in the service's form; the others are forgotten. `utcMs`: UTC of the service at a second. */
+  /** Takes the observations to report, in the service's form, and forgets all. `utcMs`: UTC of the service at a second. */
   take(nowSeconds: number, utcMs: (seconds: number) => number): object[] {
     const oldest = nowSeconds - OLDEST_SECONDS;
     const waiting = this._waiting;
@@ -30,7 +30,7 @@ export class WaitingObservations {
         return isReported ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
       }
       const { startSeconds, endSeconds, ...rest } = observation;
-      // The recent part of a long pause is reported; old bits are not.
+      // Of a long pause the recent part is reported. Old bits are not reported.
       const start = rest.kind === 'idle' ? Math.max(startSeconds, oldest) : startSeconds;
       const isReported = start >= oldest && endSeconds > start;
       return isReported ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }] : [];

@@ -1,7 +1,8 @@
-/** MPC-L where the first bytes of a session are not the link: behind a token bucket, while TCP starts; and with short segments. */
+/** MPC-L where the first bytes mislead: behind a token bucket, while TCP starts, and with short segments. */
 
 import { describe, expect, test } from '@jest/globals';
-import { createMpcL, type PiecewisePath } from '../../abr/index.ts';
+import type { PiecewisePath } from '../../abr/index.ts';
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { firstMinute } from '../evaluation/figures/first-minute.ts';
 import { type FlightLink, Sender, SharedLink } from '../link/shared-link.ts';
@@ -48,7 +49,7 @@ class TokenBucket extends Sender {
   /** Nothing shares the link. */
   override divide(): void {}
 
-  /** Bits from the first one of this flight on; the first call is for that moment. */
+  /** Bits since the flight's first bit. The first call is for the moment of that bit. */
   #sent(atSeconds: number): number {
     const { rateBps, peakBps } = this.shape;
     const { tokens, seconds } = this.#begin(atSeconds);
@@ -76,7 +77,7 @@ function scenarioOf(name: string): ResolvedScenario {
 const LADDERS = [scenarioOf('two-30'), scenarioOf('ladder-8')];
 const flat = (mbps: number): Trace => traceUntil([{ until: 300, mbps }]);
 
-/** TCP's first window of ten packets per round trip, and twice as many in each later one. */
+/** TCP's first window of ten packets per round trip, doubled in each later round trip. */
 function slowStart(mbps: number, { rttSeconds, payloadShare }: Scenario): Trace {
   const steps: { until: number; mbps: number }[] = [];
   let until = 2 * rttSeconds;
@@ -90,7 +91,13 @@ function slowStart(mbps: number, { rttSeconds, payloadShare }: Scenario): Trace 
 function play(scenario: Scenario, { trace = flat(1), access }: { trace?: Trace; access?: TokenBucket }) {
   let abandonments = 0;
   const session = simulateSession({
-    ...{ trace, scenario, controller: createMpcL(), forecaster: createBuiltInForecaster(), ...(access && { access }) },
+    ...{
+      trace,
+      scenario,
+      controller: createLiveMpcL(),
+      forecaster: createBuiltInForecaster(),
+      ...(access && { access }),
+    },
     onDecision: ({ asked, answer }) => {
       if (asked === 'reconsider' && answer !== 'keep') abandonments++;
     },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { Scripted, Steady, useManualClock } from '../../session/scripted.fixture.ts';
 import { attachLeoAbr, type ChangeableOptions } from '../index.ts';
 import { asPlayer, attached, FakePlayer } from './fake-player.fixture.ts';
@@ -82,11 +82,11 @@ function decidedAfter(change: object, refusal?: string) {
 test('handle.set(): the next decision uses the new options and earlier measurements', () => {
   const { state, forecast, decision, handle, player, decisions } = decidedAfter({ risk: 1 });
   expect(state.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
-  expect(decision).toEqual(createMpcL({ risk: 1 }).decide(state, forecast));
-  expect(decision).not.toEqual(createMpcL().decide(state, forecast));
+  expect(decision).toEqual(createLiveMpcL({ risk: 1 }).decide(state, forecast));
+  expect(decision).not.toEqual(createLiveMpcL().decide(state, forecast));
   handle.set({ risk: undefined, qoe: 'log' } as unknown as ChangeableOptions);
   player.ask();
-  expect(decisions[2]!.decision).toEqual(createMpcL().decide(decisions[2]!.state, forecast));
+  expect(decisions[2]!.decision).toEqual(createLiveMpcL().decide(decisions[2]!.state, forecast));
   expect(decisions[2]!.state.weights.quality(state.ladderBps[0]!)).toBe(0);
   expect(handle.state.session).toBe(1);
 });
@@ -101,7 +101,7 @@ test.each([
   [3 as never, 'change: expected an object, got 3'],
 ])('handle.set(): %j is refused, and nothing changes', (change, message) => {
   const { state, forecast, decision } = decidedAfter(change, message);
-  expect(decision).toEqual(createMpcL().decide(state, forecast));
+  expect(decision).toEqual(createLiveMpcL().decide(state, forecast));
 });
 
 test('handle.set(): an option of mpc-l with another controller is refused; on an unsupported player, set() has no effect', () => {

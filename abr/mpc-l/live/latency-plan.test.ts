@@ -6,9 +6,9 @@ import { type LatencyProblem, planRate } from './latency-plan.ts';
 const TARGET_SECONDS = 1;
 const CHUNK_SECONDS = 0.5;
 const RATES = { min: 0.95, max: 1.05 };
-/** No one notices a change of the rate below this. */
+/** Viewers do not notice a smaller change of the rate. */
 const UNNOTICED = 0.02;
-/** The epoch that a plan knows. */
+/** Chunks of a plan: an epoch. */
 const CHUNKS = 30;
 
 type Changes = Partial<Omit<LatencyProblem, 'live'> & LatencyProblem['live']>;
@@ -35,11 +35,11 @@ function problem(given: Changes = {}): LatencyProblem {
   };
 }
 
-/** Latencies that the chunks of one future need: a low one, except for these. */
+/** The latencies that the chunks of one future need; 0.4 s by default. */
 const needs = (chunks: Record<number, number>) =>
   Float64Array.from({ length: CHUNKS }, (_, chunk) => chunks[chunk] ?? 0.4);
 
-/** Plays at the planned rates, in steps of 0.5 s; `needsAt` step n. The latency before each step and at the end. */
+/** Plays at the planned rates in steps of 0.5 s. Returns the latency before each step and at the end. */
 function play(latencySeconds: number, steps: number, needsAt?: (step: number) => Float64Array): number[] {
   const latencies = [latencySeconds];
   let presentRate = 1;
@@ -59,7 +59,26 @@ test('without futures, playback at the target stays there', () => {
 });
 
 test('without futures, playback far above the target is as fast as allowed', () => {
-  for (const latencySeconds of [1.7, 2, 5, 3600]) expect(planRate(problem({ latencySeconds }))).toBe(RATES.max);
+  for (const latencySeconds of [1.6, 2, 5, 3600]) expect(planRate(problem({ latencySeconds }))).toBe(RATES.max);
+  expect(planRate(problem({ latencySeconds: 1.59 }))).toBeCloseTo(1.0099, 9);
+});
+
+test('without a target, playback comes as near to the edge as the futures allow', () => {
+  const rateAt = (latencySeconds: number, need: number, aversion = 4) =>
+    planRate(problem({ latencySeconds, aversion, neededLatencySeconds: new Float64Array(CHUNKS).fill(need) }));
+  expect(rateAt(1.5, 0.4)).toBeCloseTo(1.0099, 9);
+  expect(rateAt(1.5, 1.6)).toBeLessThan(1);
+  expect(rateAt(1.5, 1.6, 1e-3)).toBe(RATES.max);
+  // A clock that is an hour wrong changes nothing.
+  expect(rateAt(-3598.5, -3598.4)).toBe(rateAt(1.5, 1.6));
+});
+
+test('the plan knows the latencies between playback and its target', () => {
+  const above = { latencySeconds: 1.5, segmentSeconds: 0.2, neededLatencySeconds: needs({ 29: 1 }) };
+  expect(planRate(problem(above))).toBe(RATES.max);
+  // Below the target the rate returns, also if the plan is too short for that.
+  const below = { latencySeconds: 0.9, chunks: 1, dueSeconds: 0.1, neededLatencySeconds: Float64Array.of(0.8) };
+  expect(planRate(problem(below))).toBeCloseTo(0.9901, 9);
 });
 
 test.each([1.5, 1.3, 1.1, 0.9, 0.7])('without futures, playback returns from %p s to the target', (latencySeconds) => {
@@ -89,7 +108,12 @@ test('a rate that can be noticed is no choice after too much time off 1, and a d
   const late = (offRateShare: number, latencySeconds = 1.7) => planRate(problem({ latencySeconds, offRateShare }));
   expect(late(0.149)).toBe(RATES.max);
   for (const offRateShare of [0.15, 1]) expect(late(offRateShare)).toBeCloseTo(1.0099, 9);
-  expect(late(1, 5)).toBe(RATES.max);
+  for (const latencySeconds of [3, 5]) expect(late(1, latencySeconds)).toBe(RATES.max);
+  const narrow = { min: 0.997, max: 1.003 };
+  expect(planRate(problem({ latencySeconds: 1.7, offRateShare: 1, playbackRates: narrow }))).toBe(1.003);
+  expect([1.2, 0.9].map((latencySeconds) => planRate(problem({ latencySeconds, playbackRates: narrow })))).toEqual([
+    1.003, 0.997,
+  ]);
   const before = (offRateShare: number) =>
     planRate(problem({ offRateShare, stallSeconds: 1, neededLatencySeconds: needs({ 3: 1.098 }) }));
   expect(before(0)).toBe(RATES.min);
@@ -98,7 +122,7 @@ test('a rate that can be noticed is no choice after too much time off 1, and a d
 
 test('a chunk that needs a higher latency slows playback down before it, as long as needed and no longer', () => {
   const need = 1.05;
-  // Each step brings it nearer by a chunk.
+  // In each step the chunk comes nearer.
   const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: need }));
   expect(Math.abs(latencies[25]! - need)).toBeLessThan(0.03);
   expect(latencies.slice(0, 6)).toEqual(new Array(6).fill(TARGET_SECONDS));
@@ -115,7 +139,7 @@ test('a chunk that needs a higher latency is no reason yet long before it, nor i
 test('a chunk that needs a higher latency is no reason if it is due before slower playback could help', () => {
   const due = { dueSeconds: 0.01, stallSeconds: 0 };
   expect(planRate(problem({ ...due, neededLatencySeconds: needs({ 0: 1.2 }) }))).toBeGreaterThan(1 - UNNOTICED);
-  // Nor one that needs no more than another up to 2 s before it.
+  // A chunk that needs no more than a chunk of the last 2 s is no reason either.
   const again = (chunk: number, need: number) =>
     planRate(problem({ ...due, stallSeconds: 1, neededLatencySeconds: needs({ 0: need, [chunk]: need }) }));
   expect([again(4, 1.096), again(5, 1.12)]).toEqual([1, RATES.min]);

@@ -1,7 +1,7 @@
 /**
- * The playback rate of the next seconds. If no future stalls, a rule holds the target. Otherwise a dynamic programme over
- * the live latency decides: slower playback raises the latency, so that more chunks come in time; it costs what a higher
- * latency and a rate off 1 cost.
+ * The playback rate of the next seconds. If no future stalls, a rule holds the target. Otherwise a dynamic programme
+ * over the live latency decides: slower playback raises the latency, so that more chunks come in time, but a higher
+ * latency and a rate other than 1 have costs.
  */
 
 import type { LiveState } from '../../controller.ts';
@@ -11,53 +11,53 @@ import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
 /** The plan's steps of time and of latency. */
 const SLOT_SECONDS = 0.5;
 const GRID_SECONDS = 0.04;
-/** Latencies below and above present and target that the plan knows. */
+/** The plan's latencies reach this far below and above the present latency and the target. */
 const BELOW_SECONDS = 0.15;
 const ABOVE_SECONDS = 0.6;
 /**
- * LoL+'s QoE prices a second of latency, for each segment, at this share of a second of stall (dash.js,
- * LoLpQoEEvaluator.js); the plan counts the excess over the target. LoL+ has a step besides, from nearly 0 to its full
- * price at 1.1 s, which the plan ignores: it would stall more often to be above it for less long.
+ * Per segment, LoL+'s QoE prices a second of latency at this share of a second of stall (dash.js, LoLpQoEEvaluator.js).
+ * The plan counts the excess over the target and ignores LoL+'s step at 1.1 s, because it would stall more often to be
+ * above the step for less long.
  */
 const LATENCY_COST = 0.1;
-/** Costs per second, in seconds of stall: of a second of latency below the target, of a rate off 1. */
+/** Costs per second, in seconds of stall: a second of latency below the target, a noticed rate, an unnoticed rate. */
 const EARLY_COST = 0.007;
 const OFF_COST = 0.2;
 const FINE_COST = 2e-4;
-/** The cost of a rate off 1 grows without bound as the share of time off it approaches this. */
+/** The cost of a noticed rate grows without bound as its share of the last minute approaches this. */
 const MOST_OFF = 0.15;
-/** That limit does not count after an outage, which leaves playback this far above the target. */
+/** After an outage playback is this far above the target, and that limit does not count. */
 const FAR_SECONDS = 2;
-/** Nor this far below the target, where a viewer joins or seeks: the publisher wants that buffer. */
+/** After a join or a seek playback is this far below the target: it is slow, because the publisher wants the buffer. */
 const FAR_BELOW_SECONDS = 0.15;
-/** Playback at rate 1 that is this near to the target stays at rate 1. */
+/** Playback at rate 1 and this near to the target stays at rate 1. */
 const NEAR_SECONDS = 0.05;
-/** A rate other than the present rate and 1 has to be better by this, in seconds of stall. */
+/** A rate other than 1 and the present rate has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
-/** A chunk that needs no more than one of the last 2 s causes no stall of its own. */
+/** A chunk causes no stall of its own if another chunk of the last 2 s needs as high a latency. */
 const SAME_STALL_SECONDS = 2;
-/** Without a target, the latency that the plan ends with lasts this long, and stalls go on as in the plan. */
+/** Without a target, the plan's last latency lasts this long, and stalls go on as in the plan. */
 const REST_SECONDS = 60;
 /** After the plan, latency returns to the target at about this speed. */
 const RETURN_SPEED = 0.03;
 
 export interface LatencyProblem {
   live: Pick<LiveState, 'latencySeconds' | 'targetLatencySeconds' | 'playbackRates' | 'chunkSeconds' | 'offRateShare'>;
-  /** Without a target: the plan weighs latency, at its price divided by this, against stalls. */
+  /** Divides the price of latency if there is no target. Undefined with a target. */
   aversion?: number | undefined;
-  /** From now until playback needs the first chunk. */
+  /** Seconds until playback needs the first chunk. */
   dueSeconds: number;
   /** `[future * chunks + chunk]`: the latency at which a chunk plays in time; empty without futures. */
   neededLatencySeconds: Float64Array;
-  /** The plan ends with this many chunks, also without futures. */
+  /** Chunks of the plan, also without futures. */
   chunks: number;
   presentRate: number;
   segmentSeconds: number;
-  /** Cost of a stall, besides its duration, in seconds of stall. */
+  /** Cost of a stall besides its duration, in seconds of stall. */
   stallSeconds: number;
 }
 
-/** The latencies that the plan knows: `lowestSeconds + cell * GRID_SECONDS`. */
+/** The plan's latencies: `lowestSeconds + cell * GRID_SECONDS`. */
 interface Grid {
   nowSeconds: number;
   targetSeconds: number;
@@ -69,8 +69,7 @@ interface Grid {
 export function planRate(problem: LatencyProblem): number {
   const { live, aversion } = problem;
   const { playbackRates, offRateShare = 0 } = live;
-  // A clock that is wrong may give a latency below 0.
-  const nowSeconds = Math.max(0, live.latencySeconds);
+  const nowSeconds = live.latencySeconds;
   const targetSeconds = aversion === undefined ? live.targetLatencySeconds : nowSeconds;
   const lateSeconds = nowSeconds - targetSeconds;
   if (lateSeconds < -FAR_BELOW_SECONDS) return playbackRates.min;
@@ -90,14 +89,14 @@ export function planRate(problem: LatencyProblem): number {
   return lateSeconds < 0 ? Math.min(cheapest, returning) : cheapest;
 }
 
-/** 1 at the target and until playback has left it; otherwise the rate next to 1 that returns to it, until it is there. */
+/** 1 at the target and until playback has left it. Then the rate next to 1 that leads all the way back. */
 function rateToTarget(lateSeconds: number, { presentRate, live: { playbackRates } }: LatencyProblem): number {
   const isReturning = (presentRate - 1) * lateSeconds > 0;
   if (Math.abs(lateSeconds) <= NEAR_SECONDS && !isReturning) return 1;
   return lateSeconds > 0 ? Math.min(playbackRates.max, 1 + FINE_CHANGE) : Math.max(playbackRates.min, 1 - FINE_CHANGE);
 }
 
-/** The first rate of the cheapest plan. `stalls`: of `stallCosts`. */
+/** The first rate of the cheapest plan. */
 function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array): number {
   const { live, presentRate, segmentSeconds, aversion } = problem;
   const { playbackRates, offRateShare = 0 } = live;
@@ -146,9 +145,9 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
 }
 
 /**
- * Writes the least cost of a slot and those after it for each cell; returns the index of the last cell's rate, or -1.
- * `moves`, `costs`: per rate, the cells that it moves playback by in a slot, and its cost. A function of its own: V8 would
- * leave the optimised inner loop of a long function at each slot.
+ * Writes the least cost from a slot on into each cell; returns the index of the last cell's rate, or -1. `moves`,
+ * `costs`: per rate, the cells that it moves playback by in a slot, and its cost. In a long function V8 would leave the
+ * optimised inner loop at each slot.
  */
 function chooseInSlot(
   moves: readonly number[],
@@ -177,17 +176,14 @@ function chooseInSlot(
 const slotsOf = ({ dueSeconds, chunks, live: { chunkSeconds } }: LatencyProblem) =>
   Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
 
-/**
- * `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall; undefined if no chunk needs more
- * than the lowest latency.
- */
+/** `[slot * cells + cell]`: expected cost of stalls, in seconds of stall; undefined if the lowest latency suffices. */
 function stallCosts(problem: LatencyProblem, { lowestSeconds, cells }: Grid): Float64Array | undefined {
   const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
   const { chunkSeconds } = live;
   const slots = slotsOf(problem);
   const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
   const highestCell = (latency: number) => Math.min(cells, Math.ceil((latency - lowestSeconds) / GRID_SECONDS)) - 1;
-  // A stall costs `sum - count * latency` in its highest cell and those below it; sums and counts add up downwards.
+  // A stall costs `sum - count * latency` in its highest cell and all lower cells. Sums and counts add up downwards.
   let sums: Float64Array | undefined;
   let counts = new Float64Array(0);
   for (let i = 0; i < needed.length; i++) {
@@ -203,7 +199,7 @@ function stallCosts(problem: LatencyProblem, { lowestSeconds, cells }: Grid): Fl
     const highest = row + highestCell(need);
     sums[highest] = sums[highest]! + need + stallSeconds;
     counts[highest] = counts[highest]! + 1;
-    // Below the latency that an earlier chunk has led to, the stall lasts no longer.
+    // Below the latency of an earlier chunk's stall, this stall lasts no longer.
     if (before === lowestSeconds) continue;
     const lower = row + highestCell(before);
     sums[lower] = sums[lower]! - before;

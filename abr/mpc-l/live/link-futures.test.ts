@@ -14,11 +14,11 @@ const UTC_MS = Date.UTC(2025, 0, 1);
 const RATE_BPS = 20e6;
 const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
-/** By default a link that is exactly `RATE_BPS`. */
+/** Default: a constant link of `RATE_BPS`. */
 const forecastOf = (changes: Parameters<typeof quantilesOf>[1] = {}) =>
   quantilesOf(RATE_BPS, { issuedAtMs: 0, stepEndsSeconds: [1, 15], ...changes });
 
-/** Quantiles at `levels` of a lognormal distribution of mean 1, or of the given median. */
+/** Quantiles of a lognormal distribution. Default: mean 1. */
 const lognormal = (levels: readonly number[], spread: number, median = Math.exp(-(spread ** 2) / 2)) =>
   levels.map((level) => median * Math.exp(spread * normalQuantile(level)));
 
@@ -106,7 +106,7 @@ describe('a varying link', () => {
   test("keeps the forecast's spread of the mean of a step", () => {
     const levels = [0.1, 0.5, 0.9];
     const spread = 0.2;
-    // Of itself the fluctuation spreads the mean of 1 s by 0.16.
+    // The fluctuation alone spreads the mean of 1 s by 0.16.
     const rows = [1, 2, 3].map(() => lognormal(levels, spread, RATE_BPS));
     const steps = { levels, stepEndsSeconds: [1, 2, 15], quantilesBps: rows, fluctuation };
     const link = read(forecastOf(steps), { count: 256 });
@@ -115,7 +115,7 @@ describe('a varying link', () => {
       expect(deviation(logs) / spread).toBeGreaterThan(0.8);
       expect(deviation(logs) / spread).toBeLessThan(1.1);
     }
-    // Without fluctuation there is nothing to take away.
+    // Without fluctuation the spread stays as it is.
     const quantilesBps = [lognormal(levels, spread, RATE_BPS)];
     const plain = read(forecastOf({ levels, stepEndsSeconds: [15], quantilesBps }), { count: 256 });
     const logs = everyFuture(plain, (f) => Math.log(plain.bitsUntil(f, 1)));
@@ -138,7 +138,7 @@ describe('a handover', () => {
   });
   const linkAt = (handovers: ExpectedHandover[], options: Parameters<typeof read>[1] = {}) =>
     read(forecastOf({ handovers }), options);
-  /** What is left of the capacity of each 0.1 s; 1 where nothing is said. */
+  /** Remaining share of the capacity of each 0.1 s. Default 1. */
   const left = (cells: Record<number, number>) => Array.from({ length: CELLS }, (_, cell) => cells[cell] ?? 1);
   const sharesOf = (link: LinkPaths, future: number) =>
     ratesOf(link, future).map((rate) => Math.round((rate / RATE_BPS) * 1e6) / 1e6);

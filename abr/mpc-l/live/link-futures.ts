@@ -1,39 +1,37 @@
-/**
- * Futures of the link in cells of 0.1 s, for plans at the live edge: the futures of the forecast's steps, with the
- * fluctuation within a step and the dips at handovers.
- */
+/** Futures of the link in cells of 0.1 s: the futures of the forecast's steps, with fluctuation and dips at handovers. */
 
 import type { PlayerState } from '../../controller.ts';
 import { ageSecondsOf, type QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../statistics/normal-distribution.ts';
-import { levelShare, nearestLevel } from '../../statistics/quantile.ts';
+import { levelShare, nearestLevel, quantileAt } from '../../statistics/quantile.ts';
 import { minimalStandard } from '../../statistics/random.ts';
 import { MAX_STEPS } from '../forecast-steps.ts';
 import { Futures } from '../futures.ts';
 import { CELL_SECONDS, CELLS, CELLS_PER_SECOND, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-/** Each future of the forecast gets this many fluctuations. */
+/** Fluctuations per future of the forecast. */
 export const COPIES = 2;
-/** A handover may still be under way this long after it began. */
+/** A dip may last this long. */
 const LONGEST_DIP_SECONDS = 3;
-/** Handovers that are drawn, each with a number for: does it come, when, how long is its dip, does a collapse follow. */
+/** Drawn handovers, and random numbers per handover: whether it comes, its time, the dip's duration, a collapse. */
 const HANDOVERS = 2;
 const DRAWS = 4;
-/** The fluctuation's ratio is tabulated for scores up to +-3. */
+/** The table of ratios covers normal scores up to +-3. */
 const RATIOS_PER_SCORE = 16;
 const RATIO_MIDDLE = 3 * RATIOS_PER_SCORE;
-/** The fluctuation explains at most this much of the variance of a step. */
+/** Share of a step's variance that the fluctuation may explain. */
 const MOST_EXPLAINED = 0.9;
-/** Fluctuations are recomputed if their correlation has changed by half of this. */
+const NO_FLUCTUATION = { levels: [0.5], ratios: [1], correlation: 0 };
+/** Fluctuations are recomputed if their correlation changes by half of this. */
 const CORRELATION_STEP = 0.05;
 
 export class LinkFutures {
   readonly paths: LinkPaths;
   private readonly _futures: Futures;
   /**
-   * `[future][cell]`: normal innovations of the first copies, and the places in `_ratios` of the scores that follow from
-   * `_correlation`. The second copies come after the first and mirror them, so that few futures stand for the distribution.
+   * `[future][cell]`: normal innovations of the first copies, and the indices in `_ratios` that follow from
+   * `_correlation`. The second copies mirror the first copies, so that few futures stand for the distribution.
    */
   private readonly _innovations: Float64Array;
   private readonly _places: Uint8Array;
@@ -47,7 +45,7 @@ export class LinkFutures {
   /** `[future][handover][draw]`: normal scores. */
   private readonly _draws: Float64Array;
 
-  /** @param steps futures of the forecast's steps */
+  /** @param steps number of futures of the forecast's steps */
   constructor(steps: number, seed: number) {
     this._futures = new Futures(steps, seed);
     const count = steps * COPIES;
@@ -60,7 +58,7 @@ export class LinkFutures {
     this._draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
-  /** Draws the futures of a forecast, or only their first copies, into `paths`, which it returns. */
+  /** Draws the futures of a forecast into `paths`; with 1 copy only the first copies. */
   draw(state: PlayerState, forecast: QuantileForecast, copies = COPIES): LinkPaths {
     const steps = this._futures.count;
     this.paths.count = steps * copies;
@@ -71,7 +69,7 @@ export class LinkFutures {
     const places = this._places;
     const ends = forecast.stepEndsSeconds;
     const last = Math.min(MAX_STEPS, ends.length) - 1;
-    // The capacity of each cell, in bit/s, in the place of the bits at its end.
+    // First `bits` has the capacity of each cell in bit/s, at the index of its end.
     for (let k = 0, from = 0; from < CELLS; k++) {
       const end = k === last ? CELLS : Math.min(CELLS, Math.round((ends[k]! - ageSeconds) * CELLS_PER_SECOND));
       if (k === this._drawnSteps) this._drawStep(forecast);
@@ -100,14 +98,12 @@ export class LinkFutures {
     this._futures.draw(forecast, 0);
     this._drawnSteps = 0;
     const ratios = this._ratios;
-    const {
-      levels,
-      ratios: values,
-      correlation: found,
-    } = fluctuation ?? { levels: [0.5], ratios: [1], correlation: 0 };
+    const { levels, ratios: values, correlation: found } = fluctuation ?? NO_FLUCTUATION;
     this._variance = values.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(levels, i), 0);
-    const ratioAt = quantileFunction(levels, values);
-    for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt((i - RATIO_MIDDLE) / RATIOS_PER_SCORE);
+    const scores = levels.map(normalQuantile);
+    for (let i = 0; i < ratios.length; i++) {
+      ratios[i] = quantileAt((i - RATIO_MIDDLE) / RATIOS_PER_SCORE, scores, values);
+    }
     const correlation = Math.round(found / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
@@ -122,12 +118,12 @@ export class LinkFutures {
   }
 
   /**
-   * Computes the capacities of the next step, with the part of their spread that the fluctuation does not explain: the
-   * mean of n cells with variance v and correlation r varies by about v (1 + r) / (1 - r) / n.
+   * Computes the capacities of the next step without the part of their spread that the fluctuation explains: the mean
+   * of n cells with variance v and correlation r varies by about v (1 + r) / (1 - r) / n.
    */
   private _drawStep({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast): void {
     const k = this._drawnSteps++;
-    const { correlation = 0 } = fluctuation || {};
+    const { correlation } = fluctuation ?? NO_FLUCTUATION;
     const [low, middle, high] = [0.1, 0.5, 0.9].map((level) => nearestLevel(levels, level)) as [number, number, number];
     const width = normalQuantile(levels[high]!) - normalQuantile(levels[low]!);
     const row = quantilesBps[k]!;
@@ -149,7 +145,7 @@ export class LinkFutures {
       const atSeconds = (atMs - utcMs) / 1000;
       if (dip === undefined || !(atSeconds > -LONGEST_DIP_SECONDS && atSeconds < DRAWN_SECONDS)) continue;
       if (h === HANDOVERS) break;
-      const lastsSeconds = quantileFunction(dip.levels, dip.seconds);
+      const scores = dip.levels.map(normalQuantile);
       const { collapse } = dip;
       const comesBelow = normalQuantile(confidence);
       const collapsesBelow = normalQuantile(collapse.probability);
@@ -158,7 +154,7 @@ export class LinkFutures {
         const draws = this._draws;
         if (draws[at]! >= comesBelow) continue;
         const from = atSeconds + dip.timingSeconds * draws[at + 1]!;
-        const to = from + lastsSeconds(draws[at + 2]!);
+        const to = from + quantileAt(draws[at + 2]!, scores, dip.seconds);
         this._lower(f, from, to, dip.depth);
         if (draws[at + 3]! < collapsesBelow) this._lower(f, to, to + collapse.seconds, collapse.depth);
       }
@@ -174,16 +170,4 @@ export class LinkFutures {
       this.paths.bits[future * (CELLS + 1) + cell + 1]! *= 1 - (depth * seconds) / CELL_SECONDS;
     }
   }
-}
-
-/** Values over normal scores: linear between the quantile levels, constant beyond them. */
-function quantileFunction(levels: readonly number[], values: readonly number[]): (score: number) => number {
-  const scores = levels.map(normalQuantile);
-  return (score) => {
-    let above = 0;
-    while (above < scores.length && scores[above]! < score) above++;
-    if (above === 0 || above === scores.length) return values[Math.min(above, scores.length - 1)]!;
-    const share = (score - scores[above - 1]!) / (scores[above]! - scores[above - 1]!);
-    return values[above - 1]! + share * (values[above]! - values[above - 1]!);
-  };
 }

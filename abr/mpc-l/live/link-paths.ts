@@ -1,10 +1,10 @@
-/** What a link delivers in one or several futures, tabulated in cells of 0.1 s for plans at the live edge. */
+/** What a link delivers in its futures, in cells of 0.1 s, for plans at the live edge. */
 
 import type { CapacityPath } from '../../mpc/capacity-path.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 export const CELL_SECONDS = 0.1;
-/** Capacity is tabulated for this long from now on. Later it goes on as on average. */
+/** Capacity is tabulated for this long. Later the mean capacity goes on. */
 export const DRAWN_SECONDS = 10;
 export const CELLS_PER_SECOND = 10;
 export const CELLS = DRAWN_SECONDS * CELLS_PER_SECOND;
@@ -14,18 +14,18 @@ export const LEAST_CELL_BPS = 1e3;
 export class LinkPaths {
   /** `[future * (CELLS + 1) + cell]`: bits from now to the cell's start. */
   readonly bits: Float64Array;
-  /** The last transfer: its future's row, its end, the bits from now to it, and its cell. */
+  /** The last transfer: the row of its future, its end, the bits until its end, and its cell. */
   private _row = -1;
   private _atSeconds = 0;
   private _untilBits = 0;
   private _cell = 0;
 
-  /** @param count futures; of fewer, those that are drawn */
+  /** @param count number of futures, which may decrease later */
   constructor(public count: number) {
     this.bits = new Float64Array(count * (CELLS + 1));
   }
 
-  /** Fills the table of one future from a path. */
+  /** Fills the table of future 0 from a path. */
   sample(path: CapacityPath): void {
     const { bits } = this;
     for (let cell = 1; cell <= CELLS; cell++) {
@@ -42,8 +42,8 @@ export class LinkPaths {
   }
 
   /**
-   * When `bits` have arrived that start at `fromSeconds`; both in seconds from now. A transfer that starts as the last one
-   * ends goes on from there.
+   * Seconds from now at which `bits` sent from `fromSeconds` on have arrived. If the transfer starts at the end of the
+   * last transfer, it continues there.
    */
   arrivalSeconds(future: number, fromSeconds: number, bits: number): number {
     const table = this.bits;

@@ -1,7 +1,6 @@
-/** Laws of MPC-L's live controller, in random states and on random forecasts, valid and broken. */
+/** Laws of MPC-L for live streams. */
 
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import type { LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast } from '../../forecast.ts';
 import { createMpcD } from '../../mpc/mpc-d.ts';
@@ -16,10 +15,8 @@ import {
   inFlightOf,
   liveOf,
   quantilesOf,
-  rateOf,
   stateOf,
 } from '../../random-states.fixture.ts';
-import { createMpcL } from '../mpc-l.ts';
 import { createLiveMpcL } from './live-mpc-l.ts';
 import { PathPlan } from './path-plan.ts';
 
@@ -38,10 +35,8 @@ const forecastOf = (bps: number, changes: Partial<QuantileForecast> = {}) =>
     ...changes,
   });
 
-const anyOnDemand = anyState(anyDownloads(6)).map((state): PlayerState => ({ ...state, utcMs: UTC_MS }));
-const anyLiveState = anyOnDemand.chain((state) => anyLive(state).map((live) => ({ ...state, live })));
+const anyLiveState = anyState(anyDownloads(6)).chain((state) => anyLive(state).map((live) => ({ ...state, live })));
 
-const anyReceived = fc.constantFrom(0, 0.01, 0.4, 1);
 const topOf = (state: PlayerState) => state.ladderBps.length - 1;
 
 /** A stream of 2 s segments in chunks of 0.5 s on a link of 10 Mbit/s, at its target. */
@@ -63,16 +58,6 @@ function steadyState(changes: Partial<PlayerState> = {}, live: Partial<LiveState
     live: liveOf(live),
   });
 }
-
-test('on demand it answers exactly as MPC-L', () => {
-  const [ours, theirs] = [createLiveMpcL(), createMpcL()];
-  forAll([anyOnDemand, anyReceived, fc.boolean()], SEED, (state, share, isKnown) => {
-    const forecast = isKnown ? forecastOf(rateOf(state)) : undefined;
-    const inFlight = inFlightOf(state, topOf(state), share);
-    expect(ours.decide(state, forecast)).toEqual(theirs.decide(state, forecast));
-    expect(ours.reconsider!(state, inFlight, forecast)).toEqual(theirs.reconsider!(state, inFlight, forecast));
-  });
-});
 
 test('the reason of a pace says when the next handover is', () => {
   const reason = (changes?: Partial<PlayerState>) =>

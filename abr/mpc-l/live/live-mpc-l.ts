@@ -1,7 +1,7 @@
 /**
- * MPC-L for live streams a second or so behind the edge. The representation is chosen per segment, by playing the chunks
- * of this and the next segments in every future; the playback rate once a second, by a plan of the latency.
- * README.md of the folder above has the data flow; docs/findings.md has the results.
+ * MPC-L, also for live streams a second or so behind the edge. It chooses a representation per segment by playing the
+ * chunks of this and the next segments in every future, and the playback rate once a second by a plan of the latency.
+ * ../README.md has the data flow, docs/findings.md the results.
  */
 
 import type { Controller, PlayerState } from '../../controller.ts';
@@ -14,9 +14,9 @@ import { paceOf } from './pace.ts';
 import { PathPlan } from './path-plan.ts';
 
 export interface LiveMpcLOptions extends MpcLOptions {
-  /** Whether the controller sets the playback rate; otherwise the player's own catch-up does. Default true. */
+  /** Whether the controller sets the playback rate instead of the player's own catch-up. Default true. */
   rate?: boolean;
-  /** Whether the controller chooses the latency itself, as for `LiveState.isTargetFree`. Default false. */
+  /** Whether the controller chooses the latency itself, as with `LiveState.isTargetFree`. Default false. */
   autoTarget?: boolean;
 }
 
@@ -31,7 +31,7 @@ class LiveEdge implements LivePart {
   readonly pace?: NonNullable<LivePart['pace']>;
   private readonly _options: ResolvedMpcLOptions;
   private _link: LinkFutures | undefined;
-  /** A download is reconsidered and the rate is set at the same tick, in the same state. */
+  /** `reconsider` and `pace` are called at the same tick with the same state. */
   private _latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
 
   constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {

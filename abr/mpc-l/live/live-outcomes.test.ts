@@ -14,7 +14,7 @@ const CHUNK_SECONDS = 0.5;
 const LADDER_BPS = [1e6, 2e6, 4e6, 8e6];
 /** The representation of 4 Mbit/s, with chunks of 2 Mbit. */
 const MIDDLE = 2;
-/** Time for an append may come on top of an arrival. */
+/** An append may take this long after an arrival. */
 const APPEND_SECONDS = 0.05;
 
 function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = {}): PlayerState {
@@ -58,7 +58,7 @@ function expectArrivals(needed: readonly number[], state: PlayerState, expected:
 }
 
 describe('a new request', () => {
-  // The link takes 0.25 s per chunk. What is loaded before takes 1 s: the request leaves then, or later with its chunk.
+  // The link takes 0.25 s per chunk, and the set-up 1 s. The request leaves after both set-up and first chunk.
   test.each<[string, { firstChunkAtSeconds?: number; setup?: number; arrivals: number[] }]>([
     ['waits for each chunk on a link that is faster than the encoder', { arrivals: [0.3, 0.75, 1.25, 1.75] }],
     ['is not sent before its first chunk exists', { firstChunkAtSeconds: 101, arrivals: [1.3, 1.75, 2.25, 2.75] }],
@@ -136,7 +136,7 @@ describe('a running download', () => {
       const running = outcomes.running(downloading({ receivedBits }), MIDDLE);
       const again = outcomes.newRequest(MIDDLE, running);
       expect(again).toMatchObject({ chunk: 0, bits: 2e6, buffered: running.buffered });
-      // Its request takes one latency more.
+      // The replacement's request takes one latency more.
       expect(Math.abs(outcomes.evaluate(again).score - outcomes.evaluate(running).score)).toBeLessThan(1);
     }
   });
@@ -145,7 +145,7 @@ describe('a running download', () => {
     const state = stateOf({}, { firstChunkAtSeconds: 98 });
     const outcomes = outcomesOn(4e6, state);
     const again = outcomes.newRequest(MIDDLE, outcomes.running(downloading(), MIDDLE));
-    // Playback needs the third chunk first, and it comes after two others.
+    // Playback needs the third chunk, which comes after two others.
     expectArrivals(neededOf(outcomes, again, 2), state, [1.55, 2.05]);
   });
 });
@@ -203,6 +203,6 @@ test('the score falls with the capacity and with the aversion to risk', () => {
 });
 
 test('the score counts on lower bitrates later', () => {
-  // 8 Mbit, and 16 more at the same bitrate, of which 9 s would be late: a cost of at least 8 * 6.5.
+  // 24 Mbit at the same bitrate would be 9 s late, which costs at least 8 * 6.5.
   expect(scoresOn(2e6, { risk: 0.1 })[MIDDLE]).toBeGreaterThan(24 - 8 * 6.5);
 });

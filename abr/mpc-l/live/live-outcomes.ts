@@ -1,13 +1,12 @@
 /**
- * A live stream in every future: when its chunks arrive, and what playback makes of them. A chunk leaves when it exists
- * and the one before it has arrived, so a download at the live edge is a queue: its delay is what a live latency must
- * cover. Latency and buffer are one number there: a chunk that comes late by a second makes playback a second later.
+ * A live stream in every future: the arrivals of its chunks, and their effect on playback. A chunk leaves when it
+ * exists and the chunk before it has arrived, so a download at the live edge is a queue, whose delay the live latency
+ * must cover. If a chunk is late by a second, playback stalls and its latency grows by a second.
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
 import { changeCost } from '../../qoe/qoe.ts';
-import { sizesAt } from '../../state/ladder.ts';
-import { qualitiesAt } from '../../state/qualities.ts';
+import { qualitiesAt, sizesAt } from '../../state/ladder.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
 import { stallCostsOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
@@ -16,17 +15,17 @@ import type { LinkPaths } from './link-paths.ts';
 
 /** Segments of a plan. */
 const SEGMENTS = 3;
-/** The plan's later segments are at most this many representations below this one, all the same; each future takes the best. */
+/** The later segments share a representation, at most this many below the first segment's. Each future takes the best. */
 const MOST_STEPS = 2;
-/** The queue at the plan's end may be as long as playback is later than this above its target: it has the buffer. */
+/** If playback is further than this above its target, its buffer covers a queue at the plan's end. */
 const NEAR_SECONDS = 1.5;
-/** Playback that is this near to its target is there. */
+/** Playback this near to its target counts as at the target. */
 const NEAR_TARGET_SECONDS = 0.15;
-/** A segment that begins late still has at least this share of its duration for its download. */
+/** A segment that begins late still has this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
-/** Share of the aversion to risk in the price of a stall: more of it costs more quality than the stalls that it prevents. */
+/** Share of the aversion to risk in the price of a stall. More costs more quality than the prevented stalls are worth. */
 const RISK_SHARE = 0.5;
-/** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
+/** A chunk is in a page's buffer this long after its last byte (replay/simulator/README.md). */
 const APPEND_SECONDS = 0.012;
 
 /** Cost of a stall besides its duration, in seconds of stall. */
@@ -34,17 +33,14 @@ export function liveStallSeconds({ risk, tuning }: ResolvedMpcLOptions): number 
   return risk * tuning.liveStallSeconds;
 }
 
-/** `bits` are the bits of the first chunk that has not arrived. */
+/** `bits` are what remains of `chunk`, the first chunk that has not arrived. */
 export interface LiveRequest extends PlannedRequest {
   chunk: number;
-  /** Chunks of the segment in the buffer; playback does not wait for them. */
+  /** Chunks of the segment in the buffer, for which playback does not wait. */
   buffered: number;
 }
 
 export class LiveOutcomes implements Outcomes<LiveRequest> {
-  private readonly _state: PlayerState;
-  private readonly _options: ResolvedMpcLOptions;
-  private readonly _link: LinkPaths;
   private readonly _latencySeconds: number;
   /** Seconds from now until the segment's first chunk exists. */
   private readonly _firstExistsSeconds: number;
@@ -53,26 +49,27 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private readonly _qualities: readonly number[];
   private readonly _stallCosts: ReturnType<typeof stallCostsOf>;
   private readonly _sizesBits: (readonly number[])[] = [];
-  /** The future that is played: when its link is free, when playback needs the next chunk, stalls, chunks to come. */
+  /** The played future: when its link is free, when playback needs the next chunk, its stalls, chunks to come. */
   private _at = 0;
   private _due = 0;
   private _stalls = 0;
   private _stalled = 0;
   private _left = 0;
 
-  constructor(state: PlayerState, options: ResolvedMpcLOptions, link: LinkPaths) {
-    this._state = state;
-    this._options = options;
-    this._link = link;
-    this._latencySeconds = recentLatencySeconds(state);
-    this._firstExistsSeconds = state.live!.firstChunkAtSeconds - state.nowSeconds;
-    this._chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
-    this._chunkSeconds = state.segmentSeconds / this._chunkCount;
-    this._qualities = qualitiesAt(state, 0);
-    this._stallCosts = stallCostsOf(state, { risk: RISK_SHARE * options.risk });
+  constructor(
+    private readonly _state: PlayerState,
+    private readonly _options: ResolvedMpcLOptions,
+    private readonly _link: LinkPaths,
+  ) {
+    this._latencySeconds = recentLatencySeconds(_state);
+    this._firstExistsSeconds = _state.live!.firstChunkAtSeconds - _state.nowSeconds;
+    this._chunkCount = Math.max(1, Math.round(_state.segmentSeconds / _state.live!.chunkSeconds));
+    this._chunkSeconds = _state.segmentSeconds / this._chunkCount;
+    this._qualities = qualitiesAt(_state, 0);
+    this._stallCosts = stallCostsOf(_state, { risk: RISK_SHARE * _options.risk });
   }
 
-  /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
+  /** The request leaves when its first chunk exists and the player has loaded what it needs. */
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
     const buffered = instead?.buffered || 0;
     const bits = this._sizes(0)[representation]! / this._chunkCount;
@@ -94,17 +91,14 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     };
   }
 
-  /** Whether it is expected to stall playback for a time that is worth a switch. */
+  /** Whether the download is expected to stall playback for `liveLateSeconds`. */
   isLate(running: LiveRequest): boolean {
     let stallSeconds = 0;
     for (let f = 0; f < this._link.count; f++) stallSeconds += this._begin(f, running, this._chunkCount);
     return stallSeconds >= this._options.tuning.liveLateSeconds * this._link.count;
   }
 
-  /**
-   * As `SegmentOutcomes.evaluate`; the score is QoE of live streams (LoL+'s), summed over the plan. A second by which its
-   * last chunk is late counts as one of stall.
-   */
+  /** The score is LoL+'s QoE, summed over the plan. A second of delay of the last chunk counts as a second of stall. */
   evaluate(request: LiveRequest): Evaluation {
     const { weights, segmentSeconds, previousBitrateBps: before } = this._state;
     const { representation, buffered } = request;
@@ -125,7 +119,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       for (let later = representation; later >= 0 && later >= representation - MOST_STEPS; later--) {
         const q = qualities[later]!;
         const gain = own + (SEGMENTS - 1) * q * segmentSeconds - changeCost(weights, quality, q);
-        // Nothing that the later segments stall is worth it.
+        // Even without stalls of the later segments this is no better.
         if (gain - least <= best) break;
         this._at = at;
         this._due = due;
@@ -151,7 +145,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     return needed;
   }
 
-  /** Plays the request's chunks, the first of `count`, in one future. Returns how long playback stalls for them. */
+  /** Plays the request's chunks, the first of `count`, in one future. Returns the seconds of stalls for them. */
   private _begin(future: number, request: LiveRequest, count: number, needed?: Float64Array): number {
     const { playbackRate, started, isPaused, bufferLevelSeconds, live } = this._state;
     this._at = 0;
@@ -161,14 +155,14 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this._due = Number.NaN;
     if (started) {
       this._due = (bufferLevelSeconds - this._options.tuning.stallLevelSeconds) / playbackRate;
-      // Below the target, slow playback and the first stall lead to it: a bitrate is chosen as if playback were there.
+      // Below the target, slow playback and the first stall lead to it, so a bitrate is chosen as if at the target.
       if (!needed) this._due += Math.max(0, live!.targetLatencySeconds - live!.latencySeconds - NEAR_TARGET_SECONDS);
     }
     this._load(future, 0, request.representation, request, needed);
     return isPaused ? 0 : this._stalled;
   }
 
-  /** Plays the chunks of the k-th segment. `request`: for it. */
+  /** Plays the chunks of the k-th segment. `request`: its request, if it is the first segment. */
   private _load(future: number, k: number, representation: number, request?: LiveRequest, needed?: Float64Array): void {
     const link = this._link;
     const chunkSeconds = this._chunkSeconds;
@@ -201,10 +195,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this._left = left;
   }
 
-  /**
-   * Cost of the stalls so far, and of the delay of the plan's last chunk. `queueSeconds`: from the time at which it exists
-   * to its arrival.
-   */
+  /** Cost of the stalls so far, and of the delay of the plan's last chunk, `queueSeconds` after it exists. */
   private _stallCost(queueSeconds: number): number {
     const { weights, live } = this._state;
     const excessSeconds = live!.latencySeconds + this._stalled - live!.targetLatencySeconds - NEAR_SECONDS;
@@ -214,7 +205,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     return mu * (this._stalled + lateSeconds) + perStall * this._stalls;
   }
 
-  /** The highest bitrate that the link recently carried in this future, less what is late. */
+  /** The highest bitrate that the link recently carried in this future, less the time by which the segment is late. */
   private _laterRepresentation(future: number, k: number): number {
     const { segmentSeconds } = this._state;
     const freeSeconds = this._at;

@@ -1,4 +1,4 @@
-/** The pace of MPC-L and MPC-O: the latency plan on the chunks that the outcomes expect. */
+/** The pace of MPC-D, MPC-L and MPC-O: the latency plan on the expected arrivals of chunks. */
 
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
@@ -8,20 +8,19 @@ import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';
 import { type LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
-/** A rate is planned again after this time. */
+/** Seconds between two plans. */
 const KEPT_SECONDS = 1;
-/** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
+/** With a free target, the price of latency is divided by 1 + risk times this. */
 const AUTO_AVERSION = 9;
 
 export interface PaceBasis {
   options: ResolvedMpcLOptions;
-  /** The controller chooses the latency itself. Default false. */
+  /** Whether the controller chooses the latency itself. Default false. */
   isTargetFree?: boolean;
-  /** Without it playback returns to the target. */
+  /** Without a plan playback returns to the target. */
   plan?: { forecast: Pick<Forecast, 'source' | 'handovers'>; outcomes: LiveOutcomes } | undefined;
 }
 
-/** The rate to play at from now on. */
 export function paceOf(
   state: PlayerState,
   inFlight: InFlight | undefined,
@@ -56,7 +55,7 @@ export function paceOf(
   };
 }
 
-/** The latency at which each of the next chunks plays in time, at the present bitrate and those that the link carries. */
+/** The latencies at which the next chunks play in time: this segment at its bitrate, later segments as the link carries. */
 function neededSeconds(
   outcomes: LiveOutcomes,
   { ladderBps, previousBitrateBps = 0 }: PlayerState,

@@ -1,7 +1,4 @@
-/**
- * MPC-D's and MPC-O's plan for live streams: the chunks of MPC-L's plan on one capacity path instead of a distribution.
- * What remains between the three is the worth of forecast, distribution and handovers.
- */
+/** MPC-D's and MPC-O's plan of live streams is MPC-L's plan on one capacity path instead of a distribution. */
 
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { CapacityPath } from '../../mpc/capacity-path.ts';
@@ -13,17 +10,16 @@ import { LiveOutcomes } from './live-outcomes.ts';
 import { paceOf } from './pace.ts';
 
 export class PathPlan implements LivePlan {
-  /** A rate so far is no distribution: it calls a download late too often. */
+  /** The rate so far is no distribution, so it would call downloads late too often. */
   readonly lateSeconds = 4;
   private readonly _options: ResolvedMpcLOptions;
   private readonly _link = new LinkPaths(1);
 
-  /** `risk`: as MPC-L's. Default 0: RobustMPC's discount is aversion enough. */
+  /** `risk`: as for MPC-L. Default 0, because RobustMPC's discount is enough aversion. */
   constructor({ risk = 0 }: Pick<MpcLOptions, 'risk'> = {}) {
     this._options = resolveMpcLOptions({ risk });
   }
 
-  /** The representation with the highest score; the lowest of equal ones. */
   decide(state: PlayerState, path: CapacityPath, evidence: string) {
     const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, path));
     return { representation: best, candidates, reason: `${evidence}: ${describeEvaluation(evaluations[best]!)}` };

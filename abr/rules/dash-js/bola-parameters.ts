@@ -1,7 +1,7 @@
 /**
- * BOLA's parameters and thresholds as dash.js 5.2.1 has them (src/streaming/rules/abr/BolaRule.js). Its utilities are
- * ln(R_r / R_0) + 1. The score subtracts the 1, the two thresholds don't, which makes them Vp higher than the buffer
- * levels at which scores are equal or 0. So a placeholder may exceed what the throughput asks for, and the choice with it.
+ * BOLA's parameters and thresholds in dash.js 5.2.1 (src/streaming/rules/abr/BolaRule.js). Its utilities are ln(R_r /
+ * R_0) + 1. The score subtracts the 1 but the thresholds do not, so they are Vp above the buffer levels at which scores
+ * are equal or 0. So a placeholder, and the choice with it, may exceed what the throughput sustains.
  */
 
 import { bolaChoice, bolaUtility } from '../bola.ts';
@@ -19,7 +19,7 @@ export class BolaParameters {
   /** Weight of uninterrupted playback against utility. */
   readonly gp: number;
 
-  /** `ladderBps` has at least two different bitrates. */
+  /** Requires at least two different bitrates. */
   constructor(
     private readonly _ladderBps: readonly number[],
     bufferCapSeconds: number,

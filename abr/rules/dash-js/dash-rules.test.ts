@@ -7,7 +7,7 @@ import { createBolaE, createDynamic } from './dash-rules.ts';
 /** Buffer targets of dash.js's BOLA: 22 s. gp = ln 40 / 1.2 = 3.074, Vp = 10 / gp = 3.253 s. */
 const LADDER_BPS = [1e6, 2.5e6, 5e6, 10e6, 20e6, 40e6];
 
-/** A session of 4 s segments without waits: what each was, and how long it took. */
+/** A session of 4 s segments without waits. `seconds`: of the download. */
 function sessionOf(
   rows: readonly { mbps: number; seconds: number; bits?: number; abandoned?: boolean }[],
   changes: Partial<PlayerState> = {},
@@ -47,7 +47,7 @@ describe('dynamic', () => {
 
   test('changes to BOLA at 12 s of buffer, and back below 6 s', () => {
     const rising = { mbps: 5, seconds: 2 };
-    // 4 s after the first segment, 2 s more after each.
+    // The buffer has 4 s after the first segment, and 2 s more after each next segment.
     expect(choice(controller, sessionOf(times(4, rising))).rule).toBe('ThroughputRule');
     expect(choice(controller, sessionOf(times(5, rising))).rule).toBe('BolaRule');
     const falling = { mbps: 5, seconds: 5 };
@@ -61,7 +61,7 @@ describe('dynamic', () => {
     // 0.7 * 10 Mbit/s * 2 s / 4 s.
     const state = sessionOf([...times(3, { mbps: 5, seconds: 2 })], { bufferLevelSeconds: 2 });
     expect(choice(controller, state)).toEqual({ mbps: 2.5, rule: 'InsufficientBufferRule' });
-    // Not before the third segment.
+    // The rule ignores the first two segments.
     const early = sessionOf([{ mbps: 5, seconds: 2 }], { bufferLevelSeconds: 2 });
     expect(choice(controller, early).rule).toBe('ThroughputRule');
   });

@@ -3,21 +3,20 @@
  * throughput rule off. Sources: src/streaming/controllers/AbrController.js and src/streaming/rules/abr/ of dash.js
  * (ABRRulesCollection, ThroughputRule, BolaRule, InsufficientBufferRule, SwitchHistoryRule, AbandonRequestsRule).
  *
- * - `dynamic` asks BOLA from 12 s of buffer on until it falls below 6 s, else the throughput rule.
- * - Beside it InsufficientBufferRule and SwitchHistoryRule limit the bitrate: the lowest request of all rules counts.
- * - AbandonRequestsRule abandons a download. For 10 s after that the throughput rule is silent and nothing goes up.
+ * - `dynamic` asks BOLA once the buffer has 12 s and until it falls below 6 s, else the throughput rule.
+ * - InsufficientBufferRule and SwitchHistoryRule also limit the bitrate: the lowest request of all rules counts.
+ * - AbandonRequestsRule abandons a download. For the next 10 s the throughput rule is silent and the bitrate never rises.
  *
- * Simplified: rates are not rounded to kbit/s, and buffer levels are exact, where dash.js reads them at the element's
- * events.
+ * Here rates are not rounded to kbit/s. Buffer levels are exact, where dash.js reads them at the element's events.
  */
 
 import type { Controller, Decision, InFlight, PlayerState } from '../../controller.ts';
 import { highestWithin } from '../../state/ladder.ts';
 import { DashSession } from './dash-session.ts';
 
-/** AbandonRequestsRule: only after this long since the first byte ... (`minSegmentDownloadTimeThresholdInMs`) */
+/** AbandonRequestsRule waits this long after the first byte (`minSegmentDownloadTimeThresholdInMs`), ... */
 const ABANDON_AFTER_SECONDS = 0.5;
-/** ... and if the download will take at least this multiple of the segment's duration (`abandonDurationMultiplier`). */
+/** ... and keeps downloads that take less than this multiple of the segment's duration (`abandonDurationMultiplier`). */
 const ABANDON_DURATIONS = 1.8;
 
 /** dash.js's default rules. */
@@ -47,7 +46,7 @@ class DashRules implements Controller {
     const isLowest = bitrateBps <= ladderBps[0]!;
     if (isLowest || firstByteAtSeconds === undefined || abandonments > 0) return 'keep';
     if (bufferLevelSeconds > bufferCapSeconds || receivedBits >= sizeBits) return 'keep';
-    // dash.js asks its rule when bits have arrived, so not during an outage.
+    // dash.js asks its rule when bits arrive, so not during an outage.
     const seconds = lastBitsAtSeconds - firstByteAtSeconds;
     if (!(seconds > ABANDON_AFTER_SECONDS)) return 'keep';
     const throughputBps = receivedBits / seconds;

@@ -1,10 +1,11 @@
 /**
- * What dash.js remembers of a session, computed anew from the downloads of the state, so that equal states have equal
- * answers: the buffer's course, which rule is in use, BOLA's placeholder, the last changes of quality, abandonments.
+ * dash.js's memory of a session, computed anew from the state's downloads, so that equal states have equal answers: the
+ * buffer level, the rule in use, BOLA's placeholder, the last changes of quality, abandonments.
  *
- * The placeholder (BOLA-E) is buffer that the session would have if requests had not waited for room: BOLA decides by
- * the sum of both. It begins with the first choice by throughput, grows by waits and fades by 1 % per segment.
- * dash.js looks back to the session's beginning. A state with fewer downloads is one that began with the oldest of them.
+ * The placeholder (BOLA-E) is the buffer that the session would have if requests had not waited for room. BOLA decides
+ * by buffer and placeholder together. The placeholder begins with the first choice by throughput, grows by waits and
+ * fades by 1 % per segment. dash.js looks back to the session's beginning: here a session begins with the state's
+ * oldest download.
  */
 
 import type { Download, PlayerState } from '../../controller.ts';
@@ -13,39 +14,39 @@ import { highestWithin } from '../../state/ladder.ts';
 import { SAFETY_FACTOR } from '../throughput.ts';
 import { BolaParameters, MINIMUM_BUFFER_SECONDS } from './bola-parameters.ts';
 
-/** `abr.hybridSwitchBufferTime`: BOLA takes over at this level, the throughput rule again below half of it. */
+/** `abr.hybridSwitchBufferTime`: BOLA takes over at this level, the throughput rule below half of it. */
 const SWITCH_SECONDS = 12;
 /** `buffer.stallThreshold`: the level at which dash.js calls a buffer empty. */
 const EMPTY_SECONDS = 0.3;
 /** `abandonLoadTimeout`. */
 const ABANDONED_SECONDS = 10;
 const PLACEHOLDER_DECAY = 0.99;
-/** dash.js reads the buffer level at the element's `timeupdate`, four times a second, and so up to this much too high. */
+/** dash.js reads the buffer level at the element's `timeupdate`, four times a second, so up to this much too high. */
 const LEVEL_AGE_SECONDS = 0.25;
-/** InsufficientBufferRule: a segment has to arrive before the buffer is empty at this share of the throughput ... */
+/** InsufficientBufferRule: at this share of the throughput, a segment must arrive before the buffer is empty, ... */
 const GUARD_SAFETY_FACTOR = 0.7;
 /** ... from the third segment on (`segmentIgnoreCount`). */
 const GUARD_IGNORES_SEGMENTS = 2;
-/** SwitchHistoryRule: of this many choices ... */
+/** SwitchHistoryRule looks at this many choices, ... */
 const HISTORY_CHOICES = 8;
-/** ... at most this many may go down for each that does not (`switchPercentageThreshold`). */
+/** ... of which this many may go down for each choice that does not (`switchPercentageThreshold`). */
 const HISTORY_DROPS_SHARE = 0.075;
 
 interface RuleChoice {
   representation: number;
-  /** BolaRule waits with a buffer above its limit for its choice, unless that is the top. */
+  /** BolaRule waits if the buffer is above its limit for the choice, unless the choice is the top. */
   waitSeconds?: number;
   reason: string;
 }
 
 /** BolaRule's state, from its first use on. */
 interface Bola {
-  /** The first segment was chosen and is in the buffer: the buffer level decides. */
+  /** The first chosen segment is in the buffer, so the buffer level decides. */
   isSteady: boolean;
   hasSegment: boolean;
   representation: number;
   placeholderSeconds: number;
-  /** The end of the last download, or the last choice after it. */
+  /** End of the last download, or a later choice. */
   idleSinceSeconds: number;
 }
 
@@ -59,7 +60,7 @@ export class DashSession {
   private _bola: Bola | undefined;
   /** [before, chosen] of the last choices. */
   private _changes: (readonly [number, number])[] = [];
-  /** `downloads` until then. */
+  /** Downloads that ended until `_nowSeconds`. */
   private readonly _ended: Download[] = [];
   private readonly _parameters: BolaParameters | undefined;
 
@@ -83,7 +84,7 @@ export class DashSession {
   next(): RuleChoice {
     const { nowSeconds, bufferLevelSeconds } = this._state;
     this._advanceTo(nowSeconds);
-    // The truth, where the state has less than the whole session.
+    // The state's level is exact, also if the state does not have the whole session.
     this._setLevel(bufferLevelSeconds);
     return this._choose();
   }
@@ -143,7 +144,7 @@ export class DashSession {
     bola.placeholderSeconds = Math.min(bola.placeholderSeconds, Math.max(0, seconds));
   }
 
-  /** The lowest request of all rules; without one the representation stays. */
+  /** The lowest request of all rules. Without a request the representation stays. */
   private _choose(): RuleChoice {
     const throughputBps = ewmaThroughputBps(this._ended, Number.POSITIVE_INFINITY);
     const isFree = this._nowSeconds >= this._abandonedUntilSeconds;
@@ -214,7 +215,7 @@ export class DashSession {
     return { representation: highestWithin(ladderBps, bps), reason: 'InsufficientBufferRule: low buffer' };
   }
 
-  /** Counts choices by the representation before them, from the lowest on, until they are enough. */
+  /** Counts choices by the representation before them, from the lowest on, until enough are counted. */
   private _byHistory(): RuleChoice | undefined {
     let drops = 0;
     let others = 0;
@@ -231,7 +232,7 @@ export class DashSession {
   }
 }
 
-/** The downloads of the consecutive segments before the one to decide on, with abandoned ones, oldest first. */
+/** The downloads, also abandoned, of consecutive segments up to the segment to decide on, oldest first. */
 function lastRun({ downloads, segmentIndex }: PlayerState): Download[] {
   let first = downloads.length;
   let index = segmentIndex;

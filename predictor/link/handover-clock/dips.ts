@@ -1,7 +1,4 @@
-/**
- * Finds short dips of the rate, as at handovers: 0.15 to 0.4 s, of which a mean over a second shows little. Also seen
- * between the pauses of a live stream.
- */
+/** Finds short dips of the rate, as at handovers: 0.15 to 0.4 s, which a mean over a second hardly shows. */
 
 import type { ThroughputPiece } from '../observation-meter.ts';
 import { modulo } from './weights.ts';
@@ -9,29 +6,29 @@ import { modulo } from './weights.ts';
 export const SLOTS_PER_SECOND = 10;
 /** Longer pieces hide a dip. */
 const LONGEST_PIECE_SECONDS = 0.12;
-/** The least downloading in a slot; fewer bits came in few reads. */
+/** Least downloading in a slot, because a few reads say little. */
 const LEAST_BUSY_SECONDS = 0.01;
-/** Time constant of the rate that a dip is compared with, and the least downloading in it. */
+/** Time constant of the reference rate, and the least downloading in it. */
 const REFERENCE_SECONDS = 4;
 const LEAST_REFERENCE_SECONDS = 0.15;
-/** A dip's least depth in ln rate, also in mean distances of the last slots from the reference, which are limited. */
+/** Least depth of a dip in ln rate, and in multiples of the mean distance of the last slots from the reference. */
 const LEAST_DEPTH = 0.4;
 const LEAST_DISTANCES = 1.5;
+/** Limit of a distance in that mean, its first value, and its memory. */
 const LARGEST_DISTANCE = 1.5;
 const FIRST_DISTANCE = 0.3;
 const DISTANCE_MEMORY_SLOTS = 60;
-/** Share of that depth at which a dip ends. */
+/** Share of the least depth at which a dip ends. */
 const END_SHARE = 0.75;
 /** A longer dip is a change of the rate. */
 const LONGEST_DIP_SLOTS = 8;
-/** The share of dips is averaged over this many slots, and counts as one of 26 at first. */
+/** The share of dips is averaged over this many slots. At first it is 1 of 26. */
 const SHARE_MEMORY_SLOTS = 150;
 const FIRST_SLOTS = 26;
 
 /**
- * Returns the observer of pieces, which are possible and in order of time. `emit` receives, in order, each slot of 0.1 s of
- * the session's clock that a dip began in or that was no dip, and the recent share of dips in them. The rest of a dip,
- * and what is too short or long, are left out.
+ * Returns the observer of valid pieces in order of time. `emit` receives, in order, each slot of 0.1 s of the session's
+ * clock in which a dip began or the rate was normal, and the recent share of dips. The rest of a dip is left out.
  */
 export function dipFinder(emit: (slot: number, isDip: boolean, share: number) => void) {
   let slot = Number.NEGATIVE_INFINITY;
@@ -41,7 +38,7 @@ export function dipFinder(emit: (slot: number, isDip: boolean, share: number) =>
   let referenceSeconds = 0;
   let meanDistance = FIRST_DISTANCE;
   let slots = 0;
-  /** The last compared slot, and the first one of the dip at it. */
+  /** The last compared slot, and the first slot of its dip. */
   let comparedSlot = Number.NEGATIVE_INFINITY;
   let dipSlot = Number.NaN;
   let recentDips = 0;
@@ -63,7 +60,7 @@ export function dipFinder(emit: (slot: number, isDip: boolean, share: number) =>
       const rate = slotBits / slotSeconds;
       const distance = Math.log(Math.max(rate / (referenceBits / referenceSeconds), Number.MIN_VALUE));
       const depth = Math.max(LEAST_DEPTH, LEAST_DISTANCES * meanDistance);
-      // A dip ends well above the least depth, or else noise would end a step of the rate.
+      // A dip ends well above the least depth, because noise would otherwise end a step of the rate.
       const dipSlots = slot - dipSlot;
       if (distance < (dipSlots >= 0 ? -END_SHARE * depth : -depth)) {
         if (!(dipSlots >= 0)) dipSlot = slot;
@@ -93,16 +90,16 @@ export function dipFinder(emit: (slot: number, isDip: boolean, share: number) =>
   };
 }
 
-/** Share of a position's dips that begin in the slot before it, in its own, and in the next one. */
+/** Shares of a position's dips that begin in the slot before it, in its slot, and in the next slot. */
 const OFFSET_SHARES = [0.1, 0.75, 0.15] as const;
 export const OFFSETS = OFFSET_SHARES.length;
-/** How often a position dips: a beta distribution, with these dips and misses at first. */
+/** Prior of the beta distribution of a position's dips. */
 const FIRST_DIPS = 2;
 const FIRST_MISSES = 1;
-/** What was counted is forgotten at this rate per period. */
+/** Counts fade at this rate per period. */
 const FORGOTTEN = 0.05;
 
-/** The hypotheses of dips that recur at the same position of a period, one for each tenth of a second in it. */
+/** Hypotheses of dips that recur at the same position of a period, one per tenth of a second. */
 export class RegularDips {
   private readonly _slots: number;
   private readonly _dips: Float32Array;
@@ -114,15 +111,12 @@ export class RegularDips {
     this._trials = new Float32Array(this._slots);
   }
 
-  /** The position that a slot is evidence on: with `offset` 0 the one after it, 1 its own, 2 the one before it. */
+  /** The position for which a slot is evidence: with `offset` 0 the next position, 1 its own, 2 the previous position. */
   position(slot: number, offset: number): number {
     return modulo(slot + 1 - offset, this._slots);
   }
 
-  /**
-   * Returns the probability of what was observed in a slot / its probability on a link with the share `share` of dips,
-   * anywhere.
-   */
+  /** Returns the probability of the observation / its probability on a link with dips at random, in the share `share`. */
   observe(position: number, offset: number, isDip: boolean, share: number): number {
     const part = OFFSET_SHARES[offset]!;
     const dips = this._dips[position]!;
@@ -135,16 +129,16 @@ export class RegularDips {
   }
 }
 
-/** Periods of a player's requests, of probes and of shapers; multiples of these are found too. */
+/** Periods of a player's requests, of probes and of shapers. Multiples of these periods are found, too. */
 const PERIODS_SECONDS = [1, 2, 3, 4, 5, 6, 7.5, 8, 10, 12, 20, 30];
 /** No position falls below this share of its first weight, so that a change is found soon. */
 const LEAST_SHARE = 0.002;
-/** Weights are normalised when their sum has gone this far from 1, for the sake of numbers. */
+/** Weights are normalised when ln of their sum exceeds this. */
 const LARGEST_LOG_TOTAL = 20;
 
 /**
- * The hypothesis of a link whose dips recur, but not every 15 s. Returns its observer, as `RegularDips.observe`, which
- * gives ln of the ratio over all positions of all periods.
+ * The hypothesis of a link whose dips recur, but not every 15 s. Returns its observer, which gives ln of the ratio of
+ * `RegularDips.observe` over all positions of all periods.
  */
 export function otherPeriods() {
   const periods = PERIODS_SECONDS.map((seconds) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, SessionContext } from '../../../abr/forecast.ts';
 import { between, forAll, whole } from '../../../abr/property.fixture.ts';
+import { anyObservation } from '../../../abr/random-observations.fixture.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
 import { hintHandover } from './hint.ts';
 import {
@@ -113,7 +114,7 @@ describe('position', () => {
 describe('leaps', () => {
   const boundary = 5;
 
-  /** Distance to the truth, some epochs after the session's clock leapt. */
+  /** Error of the position some epochs after the session's clock leapt. */
   function missedBy(seed: number, leapSeconds: number, epochs: number, hasTimeSource: boolean): number {
     const link = leoLink({ seed, boundary });
     const clock = started(timeOf(boundary));
@@ -331,16 +332,8 @@ test('impossible observations are ignored', () => {
 
 test('law: the estimate is valid for any observations, times and hints', () => {
   const number = fc.oneof(fc.double(), between(0, 1000));
-  const observation: fc.Arbitrary<Observation> = fc.oneof(
-    fc.record({ kind: fc.constant('throughput' as const), startSeconds: number, endSeconds: number, bits: number }),
-    fc.tuple(between(0, 600), between(0, 2), number).map(([startSeconds, seconds, bits]) => {
-      return { kind: 'throughput' as const, startSeconds, endSeconds: startSeconds + seconds, bits };
-    }),
-    fc.record({ kind: fc.constant('request-latency' as const), atSeconds: number, latencySeconds: number }),
-    fc.record({ kind: fc.constant('idle' as const), startSeconds: number, endSeconds: number }),
-  );
   const other = fc.tuple(fc.constantFrom('tell', 'hint'), number, number, number);
-  const anyEvents = fc.array(fc.oneof(observation, other), { maxLength: 120 });
+  const anyEvents = fc.array(fc.oneof({ weight: 4, arbitrary: anyObservation }, other), { maxLength: 120 });
   forAll([anyEvents, between(-1e6, 1e6)], { seed: 1, numRuns: 300 }, (events, nowSeconds) => {
     const clock = started({ utcMsAtStart: MINUTE_MS });
     for (const event of events) {

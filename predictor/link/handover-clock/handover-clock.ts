@@ -1,7 +1,7 @@
 /**
- * Estimates the session's position in the 15 s epoch of a LEO link: a Bayesian grid over the position of the handover,
- * from the time source, the session's throughput and latency, and hints of a service. docs/how-it-works.md explains
- * the method. Pure, deterministic, constant memory.
+ * Estimates the session's position in the 15 s epoch of a LEO link by a Bayesian grid over the position of the
+ * handover, from the time source, throughput, latency, and hints of a service (docs/how-it-works.md). Deterministic,
+ * constant memory.
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../../abr/forecast.ts';
@@ -15,19 +15,16 @@ import { greatest, modulo, normalise, scale, sum } from './weights.ts';
 export type { HandoverEstimate } from './position.ts';
 
 /**
- * `leoProbability` from which handovers are announced, until it falls below half of this; if short dips show them, and
- * if only steps do, which other links have, too.
+ * Handovers are announced from this `leoProbability` on until it falls below half of it: with short dips, and with
+ * steps alone, which other links have, too.
  */
 const CLAIM_PROBABILITY = 0.99;
 const CLAIM_WITHOUT_DIPS = 0.997;
-/** ln of the evidence from dips, of some position, that shows handovers. */
+/** ln of the evidence from dips at a position that shows handovers. */
 const SHOWN_BY_DIPS = 4;
-/**
- * Spreads of the handovers around their schedule in recordings, besides the time source's uncertainty: with good clocks,
- * and with others. Equally likely.
- */
+/** Equally likely spreads of handovers around their schedule in recordings: with good clocks, and with other clocks. */
 const SCHEDULE_SPREADS_SECONDS = [0.06, 0.8] as const;
-/** The number of standard deviations in a time source's uncertainty. */
+/** Standard deviations in a time source's uncertainty. */
 const UNCERTAINTY_DEVIATIONS = 1.5;
 /** Share of time sources with a larger error than their uncertainty. */
 const WRONG_TIME_SHARE = 0.2;
@@ -39,20 +36,16 @@ const GREATEST_RATIO = Math.exp(9);
 const LATEST_UTC_MS = 8.64e15;
 /** Times with a smaller difference are equal. */
 const SAME_TIME_SECONDS = 0.05;
-/** A larger difference between two times is not a clock's drift. */
+/** A larger difference is no clock's drift. */
 const LEAST_LEAP_SECONDS = 0.5;
 /** Limit of ln of the evidence from dips, so that a change is found soon. */
 const LEAST_LOG_DIPS = -2;
-/** Without estimates of the position. */
+/** A `HandoverClock` without estimates of the position. */
 export class HandoverEvidence {
-  /**
-   * Weight per hypothesis: prior, evidence and hints. Cells first, which `_settle` makes add up to 1, then the
-   * hypotheses without epochs.
-   */
+  /** Weight per hypothesis: cells, which `_settle` makes add up to 1, then the hypotheses without epochs. */
   private readonly _weights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
   protected readonly _epochs = this._weights.subarray(0, CELLS);
   private readonly _without = this._weights.subarray(CELLS);
-  /** Probability per cell from the time source. */
   private readonly _prior = new Float64Array(CELLS);
   private _utcSecondsAtStart = Number.NaN;
   private _utcUncertaintySeconds = Number.NaN;
@@ -63,14 +56,14 @@ export class HandoverEvidence {
   private readonly _observeDips = dipFinder((slot, isDip, share) => this._addDip(slot, isDip, share));
   private readonly _handoverDips = new RegularDips(EPOCH_SECONDS);
   private readonly _observeOtherDips = otherPeriods();
-  /** Evidence from dips, if they are at handovers: ln of its probability, per cell, relative to dips at random. */
+  /** Per cell, ln of the probability of the dips if they are at handovers, relative to dips at random. */
   private readonly _logDips = new Float64Array(CELLS);
-  /** The same, if they have another period. */
+  /** The same if dips have another period. */
   private _logOtherDips = 0;
   /** Weight of all cells / weight of the hypotheses without epochs. */
   private _ratio = 1;
   private _isLeo = false;
-  /** From the weights; undefined since they changed. */
+  /** Computed from the weights; undefined since they changed. */
   protected _position: Position | undefined;
   private _rateSeconds = 0;
 
@@ -83,9 +76,9 @@ export class HandoverEvidence {
   }
 
   /**
-   * UTC at session second `atSeconds` from a time source. Replaces the previous time; call it as often as you like.
-   * After a contradiction, either the time source was corrected or the session's clock leapt (a page that slept): both
-   * hypotheses are kept until evidence decides.
+   * UTC at session second `atSeconds` from a time source replaces the previous time. If they contradict each other,
+   * either the time source was corrected or the session's clock leapt (a page that slept): evidence decides between
+   * them.
    */
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
     if (!isMoment(atSeconds) || !(Math.abs(utcMs) < LATEST_UTC_MS) || !(uncertaintySeconds >= 0)) return;
@@ -114,7 +107,6 @@ export class HandoverEvidence {
     this._settle();
   }
 
-  /** More evidence: factors of the cells' weights, and of the weights without epochs (`hintHandover`). */
   weigh(cells: Float64Array, without: number): void {
     for (let cell = 0; cell < CELLS; cell++) this._epochs[cell]! *= cells[cell]!;
     scale(this._without, without);
@@ -130,7 +122,7 @@ export class HandoverEvidence {
     } else if (this._observeRate(observation)) this._observeDips(observation);
   }
 
-  /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
+  /** Probability per cell, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
   positionProbabilities(): Float64Array {
     return this._epochs.slice();
   }
@@ -164,7 +156,7 @@ export class HandoverEvidence {
     this._settle();
   }
 
-  /** Latency is evidence for positions, but not for or against epochs: its steps have many causes. */
+  /** Latency is evidence for positions only, not for or against epochs, because its steps have many causes. */
   private _addLatency(latency: Measurement): void {
     this._latencies.observe(latency);
     for (let cell = 0; cell < CELLS; cell++) this._epochs[cell]! *= this._latencies.densities[cell]!;
@@ -172,7 +164,7 @@ export class HandoverEvidence {
     this._settle();
   }
 
-  /** End of the newest bin of the rate. */
+  /** Time of the newest bin of the rate. */
   get rateSeconds(): number {
     return this._rateSeconds;
   }
@@ -190,7 +182,7 @@ export class HandoverEvidence {
   /** Limits and normalises the weights, so that a leap of the clock or a change of network is found soon. */
   private _settle(): void {
     this._position = undefined;
-    // Computed before `normalise`, whose lifts would otherwise add up to evidence for epochs.
+    // The ratio comes before `normalise`, whose lifts would otherwise add up to evidence for epochs.
     this._ratio = Math.min(GREATEST_RATIO, Math.max(LEAST_RATIO, sum(this._epochs) / sum(this._without)));
     normalise(this._epochs, 1);
     normalise(this._without, 1 / this._ratio);
@@ -214,7 +206,7 @@ export class HandoverClock extends HandoverEvidence {
   }
 }
 
-/** ln of the evidence on a link that may have dips of a kind or not, which is equally likely; up to a constant. */
+/** ln of the evidence, up to a constant, on a link that has dips of a kind with probability 1/2. */
 function orWithoutDips(logDips: number): number {
   return Math.max(0, logDips) + Math.log1p(Math.exp(-Math.abs(logDips)));
 }

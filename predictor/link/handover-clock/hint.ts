@@ -1,4 +1,4 @@
-/** What others know of handovers: the service beside the dish, or earlier traffic. The plugin does without. */
+/** Hints on handovers from the service beside the dish or from earlier traffic. The plugin has no hints. */
 
 import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
 import type { HandoverClock } from './handover-clock.ts';
@@ -12,9 +12,9 @@ const SUREST = 0.99;
 const hintedSeconds = new WeakMap<HandoverClock, number>();
 
 /**
- * Somebody expects a handover at a second of the session's clock, with a standard deviation of `uncertaintySeconds`, and
- * is right with probability `confidence`. Hints within an epoch repeat the same knowledge, so they count in proportion to
- * the time between them. Ignores impossible values.
+ * A source expects a handover at a second of the session's clock with a standard deviation of `uncertaintySeconds`, and
+ * is right with probability `confidence`. Hints within an epoch repeat the same knowledge, so they count in proportion
+ * to the time between them. Ignores impossible values.
  */
 export function hintHandover(
   clock: HandoverClock,

@@ -1,4 +1,4 @@
-/** Artificial links and a session's observations of them, for tests. Seeded. */
+/** Artificial, seeded links and a session's observations of them. */
 
 import type { Observation } from '../../../abr/forecast.ts';
 import { normal, seededRandom } from '../../../abr/statistics/random.ts';
@@ -54,7 +54,7 @@ export function dipsEvery(everySeconds: number, first = 0): (second: number) => 
   return (second) => (((second - first) % everySeconds) + everySeconds) % everySeconds < 0.1;
 }
 
-/** The same, 3 to 27 s apart. */
+/** Dips 3 to 27 s apart. */
 export function dipsAtRandom(seed: number): (second: number) => boolean {
   const random = seededRandom(seed);
   const starts = new Set<number>();
@@ -62,10 +62,7 @@ export function dipsAtRandom(seed: number): (second: number) => boolean {
   return (second) => starts.has(Math.floor(second / STEP_SECONDS));
 }
 
-/**
- * The observations of a live session: four chunks a second of `share` of 60 Mbit/s, each as soon as it exists and the
- * link has room, and nothing between them.
- */
+/** The observations of a live session: four chunks a second of `share` of 60 Mbit/s, each as soon as possible. */
 export function liveObservationsOf(link: Link, options: SessionOptions & { share?: number }): Observation[] {
   const { untilSeconds, fromSeconds = 0, aheadSeconds = 0, share = 0.5 } = options;
   const observations: Observation[] = [];

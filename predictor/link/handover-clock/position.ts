@@ -1,10 +1,10 @@
-/** Where in the epoch the weights of its cells are. */
+/** The position in the epoch from the weights of its cells. */
 
 import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
 import { CELLS } from './state-filters.ts';
 import { greatest, LEAST_SHARE, modulo, sum } from './weights.ts';
 
-/** Where a dip is: in its slot, and around its handover. */
+/** Spread of a dip in its slot and around its handover. */
 const LEAST_SPREAD_SECONDS = 0.05;
 /** Half the width (2 s) of the window around the best position for the mean position. */
 const WINDOW_CELLS = 20;
@@ -19,7 +19,7 @@ export interface HandoverEstimate {
   phaseSeconds: number;
   /** Expected root mean square error of `phaseSeconds`; 4.3 without evidence. */
   uncertaintySeconds: number;
-  /** The same of the positions within a second of `phaseSeconds`, which is the accuracy of an announced handover. */
+  /** The accuracy of an announced handover: the same for positions within a second of `phaseSeconds`. */
   spreadSeconds: number;
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   leoProbability: number;
@@ -28,15 +28,14 @@ export interface HandoverEstimate {
 }
 
 export type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySeconds' | 'spreadSeconds'> & {
-  /** Probability within a second of it. */
+  /** Probability of a handover within a second of `phaseSeconds`. */
   within: number;
 };
 
 /** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
 export function positionIn(epochs: Float64Array): Position {
-  /** Probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
+  /** Probabilities with `WINDOW_CELLS` more cells at both ends, without the share that `normalise` has added. */
   const weights = new Float64Array(CELLS + 2 * WINDOW_CELLS);
-  // Without what `normalise` has added.
   const added = LEAST_SHARE * greatest(epochs);
   for (let i = 0; i < weights.length; i++) {
     weights[i] = Math.max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
@@ -60,7 +59,7 @@ export function positionIn(epochs: Float64Array): Position {
     moment += share * offset;
   }
   const position = modulo((best + moment / weight) * CELL_SECONDS, EPOCH_SECONDS);
-  // The rounding of a position just below 0 can make 15.
+  // A position just below 0 may be rounded to 15.
   const phaseSeconds = position % EPOCH_SECONDS;
   let total = 0;
   let squared = 0;

@@ -22,7 +22,7 @@ const LATER = [1000, 1000.1, 1e5] as const;
 
 test('a longer observation is one bin', () => {
   expect(binsOf(seconds(0, 1e6, 3e6))).toEqual([{ atSeconds: 0.5, seconds: 1, value: Math.log(1e6 + 1) }]);
-  // Also a dead one.
+  // A dead link has bins, too.
   expect(binsOf(seconds(0, 0, 0))).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
 });
 

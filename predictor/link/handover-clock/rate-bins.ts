@@ -4,24 +4,23 @@ import type { Observation } from '../../../abr/forecast.ts';
 import type { ThroughputPiece } from '../observation-meter.ts';
 import type { Measurement } from './state-filters.ts';
 
-/** Downloading per bin: shorter bins would show the sender's pauses rather than the link. */
+/** Shorter bins would show the sender's pauses rather than the link. */
 export const BIN_SECONDS = 0.5;
-/** A longer pause closes a bin early; the pause between two segments is a round trip. */
+/** A longer pause closes a bin early. The pause between two segments is a round trip. */
 const MAX_PAUSE_SECONDS = 0.25;
-/** The end of a download is slower than the link: it is held back for this long, and dropped if a pause follows. */
+/** The end of a download is slower than the link, so pieces are held back for this long and dropped before a pause. */
 const TAIL_SECONDS = 0.15;
-/** The most pieces that are held back: progress events are 50 to 100 ms apart. */
+/** Limit of held-back pieces: progress events are 50 to 100 ms apart. */
 const MAX_TAIL_PIECES = 8;
-/** The least downloading in a bin. */
 const MIN_BUSY_SECONDS = 0.06;
 /** Largest overlap or gap of contiguous observations, because timers round to milliseconds. */
 const SLACK_SECONDS = 0.02;
-/** An observation that starts this long before the latest one shows that the session's clock was set back. */
+/** An observation that starts this long before the latest observation shows that the session's clock was set back. */
 const SET_BACK_SECONDS = 1;
 
 /**
- * Returns the observer, which says whether an observation is a possible one of throughput; others are ignored. `emit`
- * receives each bin with ln of the rate in bit/s.
+ * Returns the observer, which returns whether an observation is possible throughput and ignores others. `emit` receives
+ * each bin with ln of the rate in bit/s.
  */
 export function rateBins(emit: (bin: Measurement) => void) {
   const tail: ThroughputPiece[] = [];
@@ -66,7 +65,7 @@ export function rateBins(emit: (bin: Measurement) => void) {
   };
 }
 
-/** Whether it is a possible time of a session's clock: a number within 30 years. */
+/** Whether `seconds` is a possible time of a session's clock: a number within 30 years. */
 export function isMoment(seconds: number): boolean {
   return Math.abs(seconds) < 1e9;
 }

@@ -6,7 +6,7 @@
 import { BIN_SECONDS } from './rate-bins.ts';
 import type { Measurement } from './state-filters.ts';
 
-/** Periods of periodic links; divisors of these are found too. */
+/** Periods of periodic links. Their divisors are found, too. */
 export const REPEAT_SECONDS: readonly number[] = [30, 60, 90];
 /** First and least spread of ln rate between a bin and its repetition. */
 const FIRST_SPREAD = 0.3;
@@ -15,11 +15,11 @@ const LEAST_SPREAD = 0.003;
 const MEMORY_BINS = 24;
 
 /**
- * Returns the observer for a lag, a multiple of a bin's length: ln density of a bin given the one a lag before (same
- * constant as `stateFilters`); undefined without one.
+ * Returns the observer for a lag, a multiple of a bin's length. It gives ln density of a bin given the bin a lag
+ * before, up to the constant of `stateFilters`; undefined if it is missing.
  */
 export function repeatsAfter(lagSeconds: number) {
-  /** Middle and value of the bins during the last lag, a slot per `BIN_SECONDS`. */
+  /** Middles and values of the bins during the last lag, a slot per `BIN_SECONDS`. */
   const slots = lagSeconds / BIN_SECONDS + 3;
   const times = new Float64Array(slots).fill(Number.NEGATIVE_INFINITY);
   const values = new Float64Array(slots);

@@ -1,11 +1,11 @@
 /**
- * The evidence: a robust Kalman filter of the link's capacity state per hypothesis on the position of handovers, and
- * some without handovers. A hypothesis gains if the state changes at its boundaries and is steady elsewhere.
+ * The evidence: a robust Kalman filter of the link's state per hypothesis on the position of handovers, and some
+ * filters without handovers. A hypothesis gains if the state changes at its boundaries and is steady elsewhere.
  *
- * Local-level model (Harvey 1989, section 2.3) in units of the session's own volatility, which makes it independent of
- * the link's rate and variability: the state is a random walk with an extra step at each boundary of the hypothesis; a
+ * The filter is a local-level model (Harvey 1989, section 2.3) in units of the session's own volatility, so it does not
+ * depend on the link's rate and variability. The state is a random walk with an extra step at each boundary. A
  * measurement is the state, minus a dip just after a boundary, plus noise. Innovations have Student's distribution with
- * 3 degrees of freedom, because outages and steps with other causes are frequent.
+ * 3 degrees of freedom, because outages and other steps are frequent.
  */
 
 import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
@@ -17,17 +17,14 @@ export const CELLS = EPOCH_SECONDS * SLOTS_PER_SECOND;
 
 /** A mean over some time, on the session's clock. */
 export interface Measurement {
-  /** The middle of that time, and its length. */
+  /** Middle and length of this time. */
   atSeconds: number;
   seconds: number;
   /** ln of a rate or of a latency. */
   value: number;
 }
 
-/**
- * For ln throughput in bins of half a second; fitted to recordings (docs/how-it-works.md). Variances are in units of the
- * volatility squared.
- */
+/** For ln throughput in bins of half a second, fitted to recordings. Variances are in units of the squared volatility. */
 export const RATE_PARAMETERS = {
   /** Variance that the state gains per second, and at a boundary. */
   drift: 0.42,
@@ -37,18 +34,18 @@ export const RATE_PARAMETERS = {
   /** Reduction of a measurement inside the dip, in volatilities. */
   dipDepth: 1.8,
   dipSeconds: 1,
-  /** Delay of the dip after the boundary; negative if bins that end at the boundary are lower too. */
+  /** Delay of the dip after the boundary; negative if bins that end at the boundary are lower, too. */
   lagSeconds: -0.4,
-  /** Drift and noise of each hypothesis without epochs; the first one also estimates the volatility. */
+  /** Drift and noise of each hypothesis without epochs. The first hypothesis also estimates the volatility. */
   steady: [
     [0.5, 0.6],
     [0.01, 1.2],
   ] as readonly (readonly [drift: number, noise: number])[],
   /** Initial volatility (standard deviation of the value). */
   firstVolatility: 0.2,
-  /** Measurements over which the volatility is averaged: few, so that variable periods have less weight. */
+  /** Measurements in the volatility's average: few, so that variable periods have less weight. */
   volatilityMemory: 3,
-  /** Limit of a squared innovation in the volatility, in expected ones. */
+  /** Limit of a squared innovation in the volatility, in expected squared innovations. */
   volatilityLimit: 50,
   /** Power of densities, because measurements are not independent. */
   weight: 0.5,
@@ -74,9 +71,9 @@ export const LATENCY_PARAMETERS: FilterParameters = {
 const LEAST_VOLATILITY = 0.003;
 
 /**
- * `densities`: of the last measurement to the power of `weight`, up to a common factor: per cell, then per hypothesis
- * without epochs. `observe` updates all filters. Cell c is the hypothesis of boundaries at session second
- * `c * 15 / CELLS` plus multiples of 15.
+ * `observe` updates all filters. `densities` are the densities of the last measurement to the power of `weight`, up to
+ * a common factor: per cell, then per hypothesis without epochs. Cell c is the hypothesis of boundaries at session
+ * second `c * 15 / CELLS` plus multiples of 15.
  */
 export function stateFilters(parameters: FilterParameters) {
   const { drift, jump, noise, dipDepth, dipSeconds, lagSeconds, steady, weight } = parameters;
@@ -88,13 +85,13 @@ export function stateFilters(parameters: FilterParameters) {
   let count = 0;
   let lastSeconds = 0;
 
-  /** One step of one filter; returns the squared innovation / the expected one. */
+  /** A step of a filter; returns the squared innovation / its expectation. */
   function update(i: number, value: number, gained: number, measured: number): number {
     const variance = variances[i]! + gained;
     const expected = variance + measured;
     const innovation = value - states[i]!;
     const squared = (innovation / volatility) ** 2 / expected;
-    // Student's density with 3 degrees of freedom. A root is a fifth of the cost of a power.
+    // Student's density with 3 degrees of freedom. A root takes a fifth of the time of a power.
     const density = 1 / (Math.sqrt(expected) * (1 + squared / 3) ** 2 * volatility);
     densities[i] = weight === 0.5 ? Math.sqrt(density) : density ** weight;
     const gain = (variance / expected) * Math.min(1, 4 / (3 + squared));
@@ -134,7 +131,7 @@ export function stateFilters(parameters: FilterParameters) {
   return { densities, observe };
 }
 
-/** How much of the `seconds` around `middle` is within [0, until]. */
+/** Part of the `seconds` around `middle` that is within [0, until]. */
 function overlap(middle: number, seconds: number, until: number): number {
   return Math.max(0, Math.min(until, middle + seconds / 2) - Math.max(0, middle - seconds / 2));
 }

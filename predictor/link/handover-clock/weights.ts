@@ -11,15 +11,12 @@ export function normalise(weights: Float64Array, total: number): void {
 }
 
 export function sum(values: Float64Array): number {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i]!;
-  return total;
+  return values.reduce((total, value) => total + value, 0);
 }
 
+/** The greatest value, at least 0. */
 export function greatest(values: Float64Array): number {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) if (values[i]! > most) most = values[i]!;
-  return most;
+  return values.reduce((most, value) => Math.max(most, value), 0);
 }
 
 export function scale(values: Float64Array, factor: number): void {
