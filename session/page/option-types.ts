@@ -25,7 +25,7 @@ export interface LiveOptions {
   /** Target latency in seconds; `auto`: a controller may choose it. Default: the player's. */
   targetLatencySeconds?: number | 'auto';
   /**
-   * Latency in seconds, above the target, at which playback jumps to the target. Default: the stream's or the player's.
+   * Latency in seconds, larger than the target, at which playback jumps to the target. Default: the stream's or the player's.
    */
   maxLatencySeconds?: number;
 }
