@@ -67,10 +67,16 @@ export class Adaptation {
   }
 
   /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
-  readonly guard: Guard = (action, argument) =>
-    this._isStopped
-      ? undefined
-      : this.events.attempt('player-failed', `${this.port.name} is not as expected`, action, argument);
+  readonly guard: Guard = <T, A>(action: (argument: A) => T, argument?: A) => {
+    if (this._isStopped) return undefined;
+    // Without `attempt`: this runs for each event of the player.
+    try {
+      return action(argument as A);
+    } catch (error) {
+      this.events.fault('player-failed', `${this.port.name} is not as expected`, error);
+      return undefined;
+    }
+  };
 
   /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {

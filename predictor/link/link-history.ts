@@ -89,11 +89,16 @@ export class LinkHistory {
   private _hasChanged(): boolean {
     const count = Math.min(this._binCount, BINS);
     if (count < CHANGED_BINS + LEAST_EARLIER_BINS) return false;
-    const logs = Array.from({ length: count }, (_, back) => this._binLogs[(this._binCount - 1 - back) % BINS]!);
-    const [recent, earlier] = [logs.slice(0, CHANGED_BINS), logs.slice(CHANGED_BINS)];
-    const rise = Math.min(...recent) - Math.max(...earlier);
-    const fall = Math.min(...earlier) - Math.max(...recent);
-    return Math.max(rise, fall) > CHANGED_LOG_RATIO;
+    // Of the recent bins and the earlier ones.
+    const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const most = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let back = 0; back < count; back++) {
+      const log = this._binLogs[(this._binCount - 1 - back) % BINS]!;
+      const part = back < CHANGED_BINS ? 0 : 1;
+      if (log < least[part]!) least[part] = log;
+      if (log > most[part]!) most[part] = log;
+    }
+    return Math.max(least[0]! - most[1]!, least[1]! - most[0]!) > CHANGED_LOG_RATIO;
   }
 
   /** Keeps the bins since the change, and their averages. */

@@ -36,7 +36,7 @@ export class Decisions {
     const { record } = this._parts.session;
     const { active } = record;
     const { reconsider } = this._parts.planner.controller;
-    if (!active || !reconsider || nowSeconds < active.keptUntilSeconds) return undefined;
+    if (!active || !reconsider) return undefined;
     return this._ask(record.inFlight(nowSeconds));
   }
 
@@ -62,7 +62,7 @@ export class Decisions {
       if (decision === 'keep') {
         planner.keep({ situation, inFlight: inFlight!, input });
         const seconds = controller.keepsForSeconds ? controller.keepsForSeconds(state, inFlight!) : 0;
-        active!.keep(state.nowSeconds + (seconds || 0));
+        active!.keptUntilSeconds = state.nowSeconds + (seconds || 0);
         return undefined;
       }
       // A controller of the page may return anything.

@@ -39,21 +39,18 @@ interface PlannerParts {
 }
 
 export class Planner {
-  private _controller: Controller;
+  controller: Controller;
   private _kept: Moment | undefined;
 
   constructor(private readonly _parts: PlannerParts) {
-    this._controller = _parts.options.newController();
-  }
-
-  get controller(): Controller {
-    return this._controller;
+    this.controller = _parts.options.newController();
   }
 
   /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
   renew(): void {
     const { session, options } = this._parts;
-    this._controller = options.newController();
+    this.controller = options.newController();
+    this._kept = undefined;
     session.forgetChoice();
   }
 

@@ -44,11 +44,9 @@ export function playerState({
     pricePerMbps: options.pricePerMbps,
   });
   const { indexedSeconds } = situation;
-  const upcomingSeconds = Array.from(
-    { length: indexedSeconds ? rows : 0 },
-    (_, k) => indexedSeconds!(indexInPeriod + k) || playback.segmentSeconds,
-  );
-  const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  const upcomingSeconds =
+    indexedSeconds &&
+    Array.from({ length: rows }, (_, k) => indexedSeconds(indexInPeriod + k) || playback.segmentSeconds);
   return {
     ...clocks,
     ...playback,
@@ -57,12 +55,12 @@ export function playerState({
     isPaused: started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
-    ladderBps,
+    ladderBps: ladder.map(({ bitrateBps }) => bitrateBps),
     upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
-    ...(upcomingSeconds.length > 0 && { upcomingSeconds }),
+    ...(upcomingSeconds && { upcomingSeconds }),
     ...(upcomingQualities && { upcomingQualities }),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
-    downloads: [...record.downloads],
+    downloads: record.downloads,
     weights: options.weightsOf(situation),
     ...(live && { live }),
   };

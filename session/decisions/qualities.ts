@@ -21,7 +21,7 @@ export function weightsOfPictures(objective: Objective, pricePerMbps: number): (
 }
 
 const isSame = (a: readonly Representation[], b: readonly Representation[]) =>
-  a.length === b.length && a.every((one, r) => PICTURE.every((field) => one[field] === b[r]![field]));
+  a === b || (a.length === b.length && a.every((one, r) => PICTURE.every((field) => one[field] === b[r]![field])));
 const PICTURE = ['bitrateBps', 'width', 'height', 'frameRate', 'codec', 'score'] as const;
 
 /** `pricePerMbps`: of bits, in quality per Mbit/s; only of `perceived`. */

@@ -57,9 +57,9 @@ export class Pacing implements Ticking {
     return this._held !== undefined || (session.record.live.isRequested && planner.controller.pace !== undefined);
   }
 
-  tick(atSeconds: number): void {
-    if (!this._parts.guard(() => this._hold(atSeconds))) this.release();
-  }
+  readonly tick = (atSeconds: number): void => {
+    if (!this._parts.guard(this._hold, atSeconds)) this.release();
+  };
 
   /** Gives the rate back to the player. */
   release(): void {
@@ -72,7 +72,7 @@ export class Pacing implements Ticking {
   }
 
   /** Returns false where the rate is the player's. */
-  private _hold(nowSeconds: number): boolean {
+  private readonly _hold = (nowSeconds: number): boolean => {
     const { rate: player, session, planner, events, host } = this._parts;
     const { controller } = planner;
     const kept = planner.takeKept();
@@ -119,7 +119,7 @@ export class Pacing implements Ticking {
       events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
-  }
+  };
 
   /**
    * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns how long the pace's rate still has to wait.

@@ -135,7 +135,9 @@ export class Events {
   }
 
   emit<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
-    for (const listener of [...(this._listeners[type] as Set<Listener<K>>)]) {
+    const listeners = this._listeners[type] as Set<Listener<K>>;
+    if (listeners.size === 0) return;
+    for (const listener of [...listeners]) {
       this.attempt('listener-failed', 'a listener failed', () => listener(event));
     }
   }

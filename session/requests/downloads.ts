@@ -63,7 +63,7 @@ export class Downloads {
     if (download instanceof VideoDownload) {
       download.dueSeconds = atSeconds + (expectedSeconds < Number.POSITIVE_INFINITY ? expectedSeconds : 0);
       const { keepsForSeconds = 0 } = session.record.decision || {};
-      download.keep(isOpaque ? Number.POSITIVE_INFINITY : atSeconds + keepsForSeconds);
+      download.keptUntilSeconds = isOpaque ? Number.POSITIVE_INFINITY : atSeconds + keepsForSeconds;
     }
     this._downloads.set(request, download);
     session.begin(download);

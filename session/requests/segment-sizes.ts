@@ -110,16 +110,23 @@ export class SegmentSizes {
 
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
   private _ratio(id: string): number {
-    const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS) };
-    const learnt = this._learnt.map((one, i) => ({
-      ratio: one.ratio,
-      weight: FORGETTING ** (this._learnt.length - 1 - i) * (one.id === id ? 1 : OTHERS_WEIGHT),
-    }));
-    const all = [declared, ...learnt];
-    const total = all.reduce((sum, { weight }) => sum + weight, 0);
-    const mean = all.reduce((sum, { ratio, weight }) => sum + ratio * weight, 0) / total;
-    const variance = all.reduce((sum, { ratio, weight }) => sum + (ratio - mean) ** 2 * weight, 0) / total;
-    return Math.min(mean + Math.sqrt(variance), Math.max(...all.map(({ ratio }) => ratio)));
+    const learnt = this._learnt;
+    const declaredWeight = DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS);
+    const weightOf = (i: number) => FORGETTING ** (learnt.length - 1 - i) * (learnt[i]!.id === id ? 1 : OTHERS_WEIGHT);
+    let total = declaredWeight;
+    let sum = declaredWeight;
+    let largest = 1;
+    for (let i = 0; i < learnt.length; i++) {
+      const { ratio } = learnt[i]!;
+      const weight = weightOf(i);
+      total += weight;
+      sum += ratio * weight;
+      if (ratio > largest) largest = ratio;
+    }
+    const mean = sum / total;
+    let squares = (1 - mean) ** 2 * declaredWeight;
+    for (let i = 0; i < learnt.length; i++) squares += (learnt[i]!.ratio - mean) ** 2 * weightOf(i);
+    return Math.min(mean + Math.sqrt(squares / total), largest);
   }
 
   /**

@@ -24,7 +24,8 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
-  private _keptUntilSeconds = 0;
+  /** Until then, on the session's clock, it is not reconsidered. */
+  keptUntilSeconds = 0;
 
   /** When it was sent, or its first byte is expected if the origin is slow. Until then, it is not reconsidered. */
   dueSeconds = 0;
@@ -41,16 +42,6 @@ export class VideoDownload extends SegmentDownload {
   get segmentIndex(): number {
     const { period, index } = this.segment;
     return period.firstIndex + index;
-  }
-
-  /** Until then, on the session's clock, it is not reconsidered. */
-  get keptUntilSeconds(): number {
-    return this._keptUntilSeconds;
-  }
-
-  /** It goes on until then, on the session's clock. */
-  keep(untilSeconds: number): void {
-    this._keptUntilSeconds = untilSeconds;
   }
 
   /** A copy of its state, for a controller. */
@@ -136,17 +127,14 @@ export type SessionRecord = Readonly<MutableRecord>;
 
 export class Session {
   private _record = new MutableRecord(1);
+  record: SessionRecord = this._record;
 
   /** `downloadsKept`: as many downloads are in a controller's state, at most. */
   constructor(private readonly _downloadsKept = DOWNLOADS_KEPT) {}
 
-  get record(): SessionRecord {
-    return this._record;
-  }
-
   /** The player has another source: forgets everything. */
   next(): void {
-    this._record = new MutableRecord(this._record.number + 1);
+    this.record = this._record = new MutableRecord(this._record.number + 1);
   }
 
   /** The player has media to show. */

@@ -114,7 +114,7 @@ export class PluginManager {
   requested(): void {
     const { active } = this._attachment.adaptation.session.record;
     // The page has selected it, so it is not abandoned.
-    if (this._selected && this._selected.isRequested) active?.keep(Number.POSITIVE_INFINITY);
+    if (active && this._selected?.isRequested) active.keptUntilSeconds = Number.POSITIVE_INFINITY;
   }
 
   /** Shaka requests the next segment in the variant that is current after this event. */
