@@ -78,7 +78,7 @@ export class Adaptation {
     }
   };
 
-  /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
+  /** If the option `cmcd` is on, adds the plugin's keys to the player's CMCD in `headers` and in the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {
     return this.guard(() => this.forecasting && this.forecasting.withCmcd(this, url, headers)) || url;
   }

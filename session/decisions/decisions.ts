@@ -29,9 +29,7 @@ export class Decisions {
     return undefined;
   }
 
-  /**
-   * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
-   */
+  /** Returns the representation to request the segment in flight in once more; undefined to let the download finish. */
   reconsider(nowSeconds: number): Choice | undefined {
     const { record } = this._parts.session;
     const { active } = record;

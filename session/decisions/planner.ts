@@ -20,7 +20,7 @@ interface Input {
   readonly forecast: ValidForecast | undefined;
 }
 
-/** What a download in flight was reconsidered on. */
+/** The input on which a download was reconsidered. */
 export interface Moment {
   situation: Situation;
   inFlight: InFlight;
@@ -34,7 +34,7 @@ interface PlannerParts {
   sizes: SegmentSizes;
   qualities: SegmentQualities;
   forecasting: Forecasting | undefined;
-  /** They may change, and count from the next `renew` or `takeInput` on. */
+  /** The options may change; `renew` and `takeInput` read them. */
   options: PlannerOptions;
 }
 
@@ -67,7 +67,7 @@ export class Planner {
     this._kept = moment;
   }
 
-  /** What was kept since the last call, if anything. */
+  /** Takes what `keep` got since the last call, if anything. */
   takeKept(): Moment | undefined {
     const kept = this._kept;
     this._kept = undefined;

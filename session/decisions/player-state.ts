@@ -74,7 +74,7 @@ function nextIndex(situation: Situation, last: SegmentRequest | undefined): numb
   // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
-  // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
+  // After a seek or a track switch, the segment at the end of the buffer; else the first of the period.
   const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
   return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }

@@ -69,7 +69,7 @@ export class Forecasting {
     if (this._options.onStop) this._options.onStop();
   }
 
-  /** With the option `cmcd`, adds the plugin's keys to a request of the player: to `headers`, and to the URL, which it returns. */
+  /** If the option `cmcd` is on, adds the plugin's keys to a request in `headers` and in the URL, which it returns. */
   withCmcd(
     { options, session, clock }: { options: { cmcd: boolean }; session: Session; clock: SessionClock },
     url: string,

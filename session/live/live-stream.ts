@@ -1,7 +1,4 @@
-/**
- * The live stream of a session: its chunks, what the encoder limited, and what a controller gets to know of it. Only in
- * entries for live streams.
- */
+/** The live stream of a session: its chunks, the waits for its encoder, and its part of a controller's state. */
 
 import type { LiveState } from '../../abr/controller.ts';
 import { countRate, type OffRate } from '../../abr/qoe/off-rate.ts';

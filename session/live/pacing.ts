@@ -123,7 +123,7 @@ export class Pacing implements Ticking {
 
   /**
    * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns how long the pace's rate still has to wait.
-   * `presentRate`: the one that the player has now.
+   * `presentRate`: the rate that plays now.
    */
   private _set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): number {
     const { rate: player, host } = this._parts;

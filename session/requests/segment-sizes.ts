@@ -15,7 +15,7 @@ const SURE_SECONDS = 60;
 /**
  * An encoder of variable bitrate may leave a quiet scene at any time, and a live buffer has no room for what follows:
  * segments of a live stream are planned to be at least this share of their declared size, and this share of the largest
- * ones so far. What exceeds the declared size is forgotten: half of the largest ratio after so much media.
+ * ratio so far, which halves after this many seconds of media.
  */
 const LEAST_LIVE_SHARE = 0.8;
 const PEAK_SHARE = 0.9;
@@ -139,20 +139,29 @@ export class SegmentSizes {
     count: number,
   ): readonly (readonly number[])[] {
     const isLive = live !== undefined;
-    const ids = ladder.map(({ id }) => id);
-    const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
+    let question = `${period.id},${index},${count},${playback.segmentSeconds},${isLive}`;
+    for (const { id } of ladder) question += `,${id}`;
     if (question !== this._upcomingOf) {
       this._upcomingOf = question;
-      const ratios = ids.map((id) => this._ratio(id));
-      this._upcoming = Array.from({ length: count }, (_, k) => {
-        const at = index + k;
-        const segmentSeconds = (indexedSeconds && indexedSeconds(at)) || playback.segmentSeconds;
-        return ladder.map((representation, r) => {
-          const bits = indexedBits(representation.id, at);
-          const segment = { period, representation, index: at, segmentSeconds, indexedBits: bits, isLive };
-          return this.sizeBits(segment, ratios[r]);
-        });
-      });
+      const rows: number[][] = [];
+      for (let k = 0; k < count; k++) rows.push([]);
+      for (const representation of ladder) {
+        const segment = {
+          period,
+          representation,
+          index,
+          segmentSeconds: 0,
+          indexedBits: 0 as number | undefined,
+          isLive,
+        };
+        const ratio = this._ratio(representation.id);
+        for (let k = 0; k < count; k++, segment.index++) {
+          segment.segmentSeconds = (indexedSeconds && indexedSeconds(segment.index)) || playback.segmentSeconds;
+          segment.indexedBits = indexedBits(representation.id, segment.index);
+          rows[k]!.push(this.sizeBits(segment, ratio));
+        }
+      }
+      this._upcoming = rows;
     }
     return this._upcoming;
   }

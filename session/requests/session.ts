@@ -24,10 +24,10 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
-  /** Until then, on the session's clock, it is not reconsidered. */
+  /** Until then, on the session's clock, the download is not reconsidered. */
   keptUntilSeconds = 0;
 
-  /** When it was sent, or its first byte is expected if the origin is slow. Until then, it is not reconsidered. */
+  /** When the request was sent; if the origin is slow, when its first byte is expected. Until then, it is not reconsidered. */
   dueSeconds = 0;
 
   constructor(

@@ -26,6 +26,8 @@ declare module 'dashjs' {
   }
 
   interface FragmentRequest {
+    /** False: the segment's first chunk may be requested before its last exists. Absent in init segments. */
+    availabilityTimeComplete?: boolean;
     endDate: Date | null;
     representation: Representation | null;
     range: string | null;

@@ -84,9 +84,10 @@ export class LiveSupport {
     playback: PlaybackController | undefined,
   ): LivePosition | undefined {
     const time = this._clock.time(stream, representation);
+    if (!time) return undefined;
     const targetLatencySeconds = playback?.getLiveDelay?.() || 0;
     const latencySeconds = this._clock.latencySeconds() ?? targetLatencySeconds;
-    return time && { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
+    return { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
   }
 
   /** The options have changed. At each change of its setting, dash.js forgets a latency that the viewer chose. */

@@ -20,6 +20,9 @@ export class DashPort implements PlayerPort {
   private _context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   private _limits: Limits | undefined;
+  /** The ladder of the representations that were allowed last. */
+  private _ladder: Limits['ladder'] = [];
+  private _ladderOf: Limits['allowed'] | undefined;
   /** The page has not set `fastSwitchEnabled`, so the plugin decides when dash.js replaces buffered media. */
   mayReplace = false;
   /** The highest bitrate allowed at the latest decision of this period. */
@@ -68,7 +71,9 @@ export class DashPort implements PlayerPort {
   private _limitsOf(context: RulesContext): Limits | undefined {
     const allowed = this.bitrates.describe(context, allowedRepresentations(context));
     if (!allowed) return undefined;
-    const ladder = ladderOf(allowed);
+    const ladder = allowed === this._ladderOf ? this._ladder : ladderOf(allowed);
+    this._ladderOf = allowed;
+    this._ladder = ladder;
     const { bitrateBps } = ladder[ladder.length - 1]!;
     const { id: periodId } = context.getStreamInfo();
     const isSamePeriod = periodId === this._top.periodId;

@@ -41,14 +41,19 @@ export class Requests {
     const { customData } = outgoing as { customData?: CustomData };
     const { request } = customData || {};
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
-    if (request) {
-      adaptation.guard(() => adaptation.downloads.restarted(request));
-      this._live.watch(customData!, (bytes) =>
-        adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
-      );
-    }
+    if (request) adaptation.guard(() => this._attempted(request, customData!));
     return Promise.resolve(outgoing);
   };
+
+  private _attempted(request: FragmentRequest, customData: CustomData): void {
+    const { _adaptation: adaptation } = this;
+    adaptation.downloads.restarted(request);
+    // dash.js reads only other bodies in parts.
+    if (request.availabilityTimeComplete) return;
+    this._live.watch(customData, (bytes) =>
+      adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
+    );
+  }
 
   private _ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
     const { downloads } = this._adaptation;

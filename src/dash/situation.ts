@@ -19,12 +19,19 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 export class Bitrates {
   private _periodId: string | undefined;
   private _known = new Map<string, number>();
+  /** The latest answer of `describe`. */
+  private _described: readonly Declared[] = [];
 
   /** The allowed representations for a ladder; undefined if a bitrate can be neither read nor estimated. */
   describe(context: RulesContext, allowed: readonly Representation[]): readonly Declared[] | undefined {
     const { id: periodId } = context.getStreamInfo();
     const isKnown = ({ id }: Representation) => this._known.has(id);
-    if (periodId !== this._periodId) this._known.clear();
+    const described = this._described;
+    if (periodId !== this._periodId) {
+      this._known.clear();
+      this._described = [];
+    } else if (allowed.length === described.length && allowed.every(({ id }, i) => id === described[i]!.id))
+      return described;
     this._periodId = periodId;
     if (!allowed.every(isKnown)) {
       const all = context.getAbrController().getPossibleVoRepresentations(context.getMediaInfo(), true);
@@ -32,7 +39,8 @@ export class Bitrates {
         this._known.set(id, bitrateBps);
     }
     if (!allowed.every(isKnown)) return undefined;
-    return allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
+    this._described = allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
+    return this._described;
   }
 
   of({ id, bandwidth, mediaInfo }: Representation): number {
@@ -82,10 +90,11 @@ export function readSituation(
   const target = Math.min(bufferTargetSeconds, most);
   // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
   const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
-  const playableSeconds = gauge.playableSeconds();
-  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
-  const playhead = gauge.playheadSeconds();
+  const { playhead, playableSeconds, playbackRate, isPaused } = gauge.playback();
+  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id, playhead) : playableSeconds;
   let indexed: RepresentationController | undefined;
+  let segments: { mediaRange?: string }[] | null | undefined;
+  let segmentsId: string | undefined;
   const timeline = streamInfo.manifestInfo.isDynamic ? undefined : timelineSeconds(current);
   return {
     period,
@@ -95,7 +104,8 @@ export function readSituation(
       segmentSeconds,
       bufferLevelSeconds,
       bufferCapSeconds: isLevelAlone ? target + segmentSeconds : target,
-      ...gauge.playback(),
+      playbackRate,
+      isPaused,
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
@@ -107,8 +117,9 @@ export function readSituation(
         ?.getStreamProcessors()
         .find((processor) => processor.getType() === 'video')
         ?.getRepresentationController();
-      const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
-      return rangeBits(segments?.[index]?.mediaRange);
+      if (id !== segmentsId) segments = indexed?.getRepresentationById(id)?.segments as typeof segments;
+      segmentsId = id;
+      return segments ? rangeBits(segments[index]?.mediaRange) : undefined;
     },
     ...(timeline && { indexedSeconds: (index) => timeline[index] }),
   };
