@@ -4,6 +4,7 @@ import { Abandonment } from './decisions/abandonment.ts';
 import { Decisions } from './decisions/decisions.ts';
 import { Planner } from './decisions/planner.ts';
 import { Ticker } from './decisions/ticker.ts';
+import { withCmcd } from './forecasting/cmcd.ts';
 import type { Forecasting } from './forecasting/forecasting.ts';
 import { Pacing } from './live/pacing.ts';
 import type { Events, Guard } from './page/events.ts';
@@ -80,7 +81,9 @@ export class Adaptation {
 
   /** If the option `cmcd` is on, adds the plugin's keys to the player's CMCD in `headers` and in the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {
-    return this.guard(() => this.forecasting && this.forecasting.withCmcd(this, url, headers)) || url;
+    const { forecast } = this.session.record;
+    if (!this.options.cmcd || !forecast) return url;
+    return this.guard(() => withCmcd(forecast, this.clock.read().utcMs, url, headers)) || url;
   }
 
   /** The player has lost its source. */

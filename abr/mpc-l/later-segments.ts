@@ -98,8 +98,6 @@ export function laterSegments(
   const lastCapacity = [...capacityBps.subarray((stepEndsSeconds.length - 1) * bins, stepEndsSeconds.length * bins)];
   const shares = watchShares(state, count + 1, options.watchSeconds);
   const lastQualities = qualitiesAt(state, count + 1);
-  // Without qualities of their own, all segments share these.
-  const qualitiesOf = state.upcomingQualities ? (k: number) => qualitiesAt(state, k) : () => lastQualities;
   const isEnd = segmentsRemaining <= count + 1;
   let endSeconds = decidedSeconds;
   const stages = Array.from({ length: count }, (_, i): LaterSegment => {
@@ -113,7 +111,8 @@ export function laterSegments(
       qualityScale: mediaSeconds / QOE_UNIT_SECONDS,
       transitions,
       sizesBits: sizesAt(state, i + 1),
-      qualities: qualitiesOf(i + 1),
+      // Without qualities of their own, all segments share the last ones.
+      qualities: state.upcomingQualities ? qualitiesAt(state, i + 1) : lastQualities,
       watchShare: shares[i + 1]! / shares[i]!,
     };
   });

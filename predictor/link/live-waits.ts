@@ -13,13 +13,9 @@ const SHORTEST_TRANSFER_SECONDS = 0.01;
 
 /** Chunks of a stream, as learnt from its downloads. One per session. */
 export class LiveEdge {
-  private _chunkSeconds: number | undefined;
-  private _lagSeconds: number | undefined;
-
   /** Media per chunk, counted in the latest whole segment; undefined before, and if it came in one piece. */
-  get chunkSeconds(): number | undefined {
-    return this._chunkSeconds;
-  }
+  chunkSeconds: number | undefined;
+  private _lagSeconds: number | undefined;
 
   /** How long after the announced time chunks can be received. Negative: before. */
   get lagSeconds(): number {
@@ -28,7 +24,7 @@ export class LiveEdge {
 
   /** A segment has arrived whole, in this many chunks. */
   segmentEnded(segmentSeconds: number, chunks: number): void {
-    this._chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
+    this.chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
   }
 
   /** A chunk has arrived, this long after its announced time. */

@@ -115,10 +115,7 @@ export class ObservationMeter {
       open.bits += bits;
       return;
     }
-    // The newest last.
-    const pieces: ThroughputPiece[] = [];
-    for (const one of this._queue) if (one.kind === 'throughput') pieces.push(one);
-    if (open?.kind === 'throughput') pieces.push(open);
+    const pieces = [...this._queue, open].filter((one): one is ThroughputPiece => one?.kind === 'throughput');
     let overlap = 0;
     for (const piece of pieces) overlap += overlapSeconds(piece, from, to);
     if (overlap > 0) for (const piece of pieces) piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;

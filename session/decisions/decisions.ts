@@ -58,7 +58,7 @@ export class Decisions {
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
       if (decision === 'keep') {
-        planner.keep({ situation, inFlight: inFlight!, input });
+        planner.kept = { situation, inFlight: inFlight!, input };
         const seconds = controller.keepsForSeconds ? controller.keepsForSeconds(state, inFlight!) : 0;
         active!.keptUntilSeconds = state.nowSeconds + (seconds || 0);
         return undefined;
@@ -71,9 +71,16 @@ export class Decisions {
       }
       const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
       session.decided(decision, inFlight ? undefined : { made, situation });
-      const kind = inFlight ? 'abandon' : 'decide';
-      const event = { kind, session: number, decision, state, forecast, inFlight, representationId } as const;
-      events.emit('decision', { ...event, streamId: period.id });
+      events.emit('decision', {
+        kind: inFlight ? 'abandon' : 'decide',
+        session: number,
+        decision,
+        state,
+        forecast,
+        inFlight,
+        representationId,
+        streamId: period.id,
+      });
       return made;
     });
   }

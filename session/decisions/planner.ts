@@ -40,7 +40,8 @@ interface PlannerParts {
 
 export class Planner {
   controller: Controller;
-  private _kept: Moment | undefined;
+  /** A download was reconsidered and kept: at the same tick, the rate of a live stream is set on the same input. */
+  kept: Moment | undefined;
 
   constructor(private readonly _parts: PlannerParts) {
     this.controller = _parts.options.newController();
@@ -50,7 +51,7 @@ export class Planner {
   renew(): void {
     const { session, options } = this._parts;
     this.controller = options.newController();
-    this._kept = undefined;
+    this.kept = undefined;
     session.forgetChoice();
   }
 
@@ -60,18 +61,6 @@ export class Planner {
     const situation = port.situation(!clock.isRunning);
     const { live, origin } = session.record;
     return situation && live.atEdge(origin.applied(situation, clock.nowSeconds()));
-  }
-
-  /** A download was reconsidered and kept: at the same tick, the rate of a live stream is set on the same input. */
-  keep(moment: Moment): void {
-    this._kept = moment;
-  }
-
-  /** Takes what `keep` got since the last call, if anything. */
-  takeKept(): Moment | undefined {
-    const kept = this._kept;
-    this._kept = undefined;
-    return kept;
   }
 
   /**

@@ -16,19 +16,15 @@ export class LiveStream {
   private readonly _audioEdge = new LiveEdge();
   /** Undefined before the first pace. */
   private _offRate: OffRate | undefined;
-  private _isRequested = false;
-
   /** Media of the stream were requested, so it is the stream that plays. */
-  get isRequested(): boolean {
-    return this._isRequested;
-  }
+  isRequested = false;
 
   /** Media are requested at this time of the session's clock; returns how they wait for the encoder. */
   requested(media: LiveMedia, isVideo: boolean, atSeconds: number): LiveWaits {
     const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = media;
     const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds);
     const firstChunkAtSeconds = atSeconds + startSeconds + chunkSeconds - nowSeconds;
-    this._isRequested = true;
+    this.isRequested = true;
     const edge = isVideo ? this._videoEdge : this._audioEdge;
     return new LiveWaits(edge, { segmentSeconds, chunkSeconds, firstChunkAtSeconds }, atSeconds);
   }

@@ -135,9 +135,7 @@ export class Events {
   }
 
   emit<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
-    const listeners = this._listeners[type] as Set<Listener<K>>;
-    if (listeners.size === 0) return;
-    for (const listener of [...listeners]) {
+    for (const listener of [...(this._listeners[type] as Set<Listener<K>>)]) {
       this.attempt('listener-failed', 'a listener failed', () => listener(event));
     }
   }

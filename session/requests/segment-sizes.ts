@@ -139,8 +139,8 @@ export class SegmentSizes {
     count: number,
   ): readonly (readonly number[])[] {
     const isLive = live !== undefined;
-    let question = `${period.id},${index},${count},${playback.segmentSeconds},${isLive}`;
-    for (const { id } of ladder) question += `,${id}`;
+    const ids = ladder.map(({ id }) => id);
+    const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
     if (question !== this._upcomingOf) {
       this._upcomingOf = question;
       const rows: number[][] = [];

@@ -26,7 +26,7 @@ declare module 'dashjs' {
   }
 
   interface FragmentRequest {
-    /** False: the segment's first chunk may be requested before its last exists. Absent in init segments. */
+    /** Missing. False: the segment may be requested before its last chunk exists. */
     availabilityTimeComplete?: boolean;
     endDate: Date | null;
     representation: Representation | null;

@@ -1,7 +1,6 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
-import { ladderOf } from '../../session/decisions/ladder.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
@@ -20,9 +19,6 @@ export class DashPort implements PlayerPort {
   private _context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   private _limits: Limits | undefined;
-  /** The ladder of the representations that were allowed last. */
-  private _ladder: Limits['ladder'] = [];
-  private _ladderOf: Limits['allowed'] | undefined;
   /** The page has not set `fastSwitchEnabled`, so the plugin decides when dash.js replaces buffered media. */
   mayReplace = false;
   /** The highest bitrate allowed at the latest decision of this period. */
@@ -69,18 +65,16 @@ export class DashPort implements PlayerPort {
   }
 
   private _limitsOf(context: RulesContext): Limits | undefined {
-    const allowed = this.bitrates.describe(context, allowedRepresentations(context));
-    if (!allowed) return undefined;
-    const ladder = allowed === this._ladderOf ? this._ladder : ladderOf(allowed);
-    this._ladderOf = allowed;
-    this._ladder = ladder;
+    const described = this.bitrates.describe(context, allowedRepresentations(context));
+    if (!described) return undefined;
+    const { ladder } = described;
     const { bitrateBps } = ladder[ladder.length - 1]!;
     const { id: periodId } = context.getStreamInfo();
     const isSamePeriod = periodId === this._top.periodId;
     this._isOutgrown = isSamePeriod && (this._isOutgrown || bitrateBps > this._top.bitrateBps);
     this._top = { periodId, bitrateBps };
     const bufferTargetSeconds = context.getScheduleController().getBufferTarget();
-    return { allowed, ladder, displayedLines: displayedLines(this.gauge.element()), bufferTargetSeconds };
+    return { ...described, displayedLines: displayedLines(this.gauge.element()), bufferTargetSeconds };
   }
 
   /**

@@ -3,7 +3,7 @@
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { SegmentRequest } from '../../session/player-port.ts';
-import type { CustomData, LiveSupport, RequestEvent } from './live-support.ts';
+import { type CustomData, type LiveSupport, type RequestEvent, watchReader } from './live-support.ts';
 import { rangeBits } from './player.ts';
 import { type Bitrates, periodOf } from './situation.ts';
 
@@ -41,19 +41,16 @@ export class Requests {
     const { customData } = outgoing as { customData?: CustomData };
     const { request } = customData || {};
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
-    if (request) adaptation.guard(() => this._attempted(request, customData!));
+    if (request) {
+      adaptation.guard(() => adaptation.downloads.restarted(request));
+      // dash.js reads only other bodies in parts.
+      if (!request.availabilityTimeComplete)
+        watchReader(customData!, (bytes) =>
+          adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
+        );
+    }
     return Promise.resolve(outgoing);
   };
-
-  private _attempted(request: FragmentRequest, customData: CustomData): void {
-    const { _adaptation: adaptation } = this;
-    adaptation.downloads.restarted(request);
-    // dash.js reads only other bodies in parts.
-    if (request.availabilityTimeComplete) return;
-    this._live.watch(customData, (bytes) =>
-      adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
-    );
-  }
 
   private _ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
     const { downloads } = this._adaptation;

@@ -1,7 +1,7 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
-import { type Declared, withBitrates } from '../../session/decisions/ladder.ts';
+import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
 import type { Period, Situation } from '../../session/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
@@ -20,26 +20,27 @@ export class Bitrates {
   private _periodId: string | undefined;
   private _known = new Map<string, number>();
   /** The latest answer of `describe`. */
-  private _described: readonly Declared[] = [];
+  private _described: Described | undefined;
 
-  /** The allowed representations for a ladder; undefined if a bitrate can be neither read nor estimated. */
-  describe(context: RulesContext, allowed: readonly Representation[]): readonly Declared[] | undefined {
+  /** The allowed representations and their ladder; undefined if a bitrate can be neither read nor estimated. */
+  describe(context: RulesContext, allowed: readonly Representation[]): Described | undefined {
     const { id: periodId } = context.getStreamInfo();
     const isKnown = ({ id }: Representation) => this._known.has(id);
-    const described = this._described;
     if (periodId !== this._periodId) {
       this._known.clear();
-      this._described = [];
-    } else if (allowed.length === described.length && allowed.every(({ id }, i) => id === described[i]!.id))
-      return described;
+      this._described = undefined;
+    }
     this._periodId = periodId;
+    const before = this._described?.allowed;
+    if (allowed.length === before?.length && allowed.every(({ id }, i) => id === before[i]!.id)) return this._described;
     if (!allowed.every(isKnown)) {
       const all = context.getAbrController().getPossibleVoRepresentations(context.getMediaInfo(), true);
       for (const { id, bitrateBps } of withBitrates((all ?? allowed).map(declaredOf)) || [])
         this._known.set(id, bitrateBps);
     }
     if (!allowed.every(isKnown)) return undefined;
-    this._described = allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
+    const described = allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
+    this._described = { allowed: described, ladder: ladderOf(described) };
     return this._described;
   }
 
@@ -61,9 +62,13 @@ function declaredOf(one: Representation): Declared {
   };
 }
 
-/** Facts that are costly to read: dash.js computes them from the manifest each time, the browser from its layout. */
-export interface Limits extends Pick<Situation, 'ladder' | 'displayedLines'> {
+/** Allowed representations, and the ladder of these. */
+interface Described extends Pick<Situation, 'ladder'> {
   allowed: readonly Declared[];
+}
+
+/** Facts that are costly to read: dash.js computes them from the manifest each time, the browser from its layout. */
+export interface Limits extends Described, Pick<Situation, 'displayedLines'> {
   bufferTargetSeconds: number;
 }
 
