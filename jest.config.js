@@ -5,11 +5,11 @@ export default {
     (folder) => `<rootDir>/${folder}`,
   ),
   testMatch: ['**/*.test.ts'],
-  // They need cargo or a quiet machine: `npm run test:transport`.
+  // `npm run test:transport` runs these tests, which need cargo or a quiet machine.
   testPathIgnorePatterns: ['/node_modules/', '/transport/(emulator-udp|http3)\\.test\\.ts$'],
-  // A busy host may take seconds for what takes milliseconds; a test that hangs fails all the same.
+  // A busy host may need seconds instead of milliseconds. A test that hangs still fails.
   testTimeout: 60_000,
-  // Jest leaves a core for watching by default; of two that is half.
+  // By default, Jest keeps one core for watching, which is half of two.
   maxWorkers: '100%',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

@@ -6,7 +6,7 @@ import { ENGINES, isOld, whatIsMissing } from './e2e/engines/index.ts';
 import type { WorkerFixtures } from './e2e/playback/playback-test.ts';
 import { findBrowser } from './replay/browser/find-browser.ts';
 
-// Workers read this file, too; they share the builds of the plugin.
+// Workers also read this file. They share the builds of the plugin.
 const isWorker = process.env['TEST_WORKER_INDEX'] !== undefined;
 if (!isWorker) {
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-builds-'));
@@ -29,7 +29,7 @@ const engines = ENGINES.flatMap((engine) => {
         grep: /@core/,
         ...(engine === 'webkit' && { grepInvert: /@catch-up/ }),
         ...(isOld(engine) && { grepInvert: /@modern/, testMatch: 'playback/*.spec.ts' }),
-        // They start and decode more slowly.
+        // Other engines start and decode more slowly.
         timeout: 120_000,
         use: { engine },
       },
@@ -43,10 +43,10 @@ const COMPUTING = ['benchmark.spec.ts', 'demo/*.spec.ts', 'package/*.spec.ts'];
 
 export default defineConfig<object, WorkerFixtures>({
   testDir: 'e2e',
-  // Players wait more than they compute: more files at a time than cores.
+  // Players wait more than they compute, so more files than cores run at a time.
   workers: 3,
   projects: [
-    // These compute more than they wait: one file at a time, beside two of the others, which take longer. Two servers of
+    // These files compute more than they wait, so one runs beside two of the others, which take longer. Two servers of
     // the demo would also share Vite's cache.
     { name: 'demo and tools', testMatch: COMPUTING, workers: 1 },
     { name: 'plugin', testIgnore: COMPUTING },
@@ -54,9 +54,9 @@ export default defineConfig<object, WorkerFixtures>({
   ],
   reporter: 'list',
   timeout: 60_000,
-  // Players are measured in real time, and CI's host may stand still for a second. The list names flaky tests.
+  // Players are measured in real time, and CI's host may pause for a second. The list names flaky tests.
   retries: process.env['CI'] ? 1 : 0,
-  // Beside the tests, and without the platform's name: a test that compares pictures says for which browser they are.
+  // Pictures are beside the tests, without the platform's name, because their test names the browser.
   snapshotPathTemplate: '{testDir}/{testFileDir}/{testFileName}-pictures/{arg}{ext}',
   use: { browserName: 'chromium', headless: true, launchOptions: { executablePath, args, env } },
 });

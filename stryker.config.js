@@ -1,11 +1,11 @@
-/** Mutation tests, `npm run mutate`: by default a SHARE (0 to 1) of the blocks of eight lines, chosen by a SEED. */
+/** Mutation tests (`npm run mutate`) of a sample: a SHARE (0 to 1) of the blocks of eight lines, drawn by a SEED. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const { SHARE = '0.05', SEED = '1' } = process.env;
 const LINES = 8;
 
-/** Stryker mutates what lies within a block; a mutant over more lines is not in the sample. */
+/** Stryker mutates code within a block. A mutant over more lines is not in the sample. */
 const blocks = ['abr', 'session', 'predictor/forecast', 'predictor/link'].flatMap((folder) =>
   readdirSync(folder, { recursive: true })
     .filter((name) => /(?<!\.test|\.fixture)\.ts$/.test(name))
@@ -15,12 +15,8 @@ const blocks = ['abr', 'session', 'predictor/forecast', 'predictor/link'].flatMa
       return Array.from({ length: Math.ceil(length / LINES) }, (_, i) => `${file}:${i * LINES + 1}-${(i + 1) * LINES}`);
     }),
 );
-const draw = (text) =>
-  createHash('sha256')
-    .update(SEED + text)
-    .digest()
-    .readUInt32BE() /
-  2 ** 32;
+const hashOf = (text) => createHash('sha256').update(text).digest();
+const draw = (text) => hashOf(SEED + text).readUInt32BE() / 2 ** 32;
 
 export default {
   mutate: blocks.filter((block) => draw(block) < Number(SHARE)),
@@ -38,7 +34,7 @@ export default {
   dryRunTimeoutMinutes: 30,
   ignoreStatic: true,
   concurrency: 1,
-  // Only for TypeScript's old interface.
+  // Stryker would need TypeScript's old interface to read it.
   tsconfigFile: 'none',
   tempDirName: 'build/mutate/sandbox',
   reporters: ['clear-text', 'progress-append-only', 'json'],

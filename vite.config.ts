@@ -5,7 +5,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Minifies once more, with what Vite's own minifier has left; saves 3 % in brotli. */
+/** Minifies again after Vite's own minifier, which saves 3 % in brotli. */
 const minifyAgain: Plugin = {
   name: 'minify-again',
   renderChunk: {
@@ -14,13 +14,7 @@ const minifyAgain: Plugin = {
       const result = await minify(code, {
         module: format === 'es',
         ecma: 2018,
-        compress: {
-          passes: 3,
-          keep_fargs: false,
-          sequences: false,
-          conditionals: false,
-          inline: 1,
-        },
+        compress: { passes: 3, keep_fargs: false, sequences: false, conditionals: false, inline: 1 },
         mangle: true,
         format: { comments: false, preserve_annotations: false },
         sourceMap: sourcemap !== false,
@@ -31,8 +25,8 @@ const minifyAgain: Plugin = {
 };
 
 /**
- * Leaves `new URL('./file', import.meta.url)` to the bundler of the page that uses the package: this build must not touch it,
- * which a comment in the source says, and the next one must, for which the comment has to go.
+ * Leaves `new URL('./file', import.meta.url)` to the bundler of the page that uses the package. A comment in the source
+ * keeps this build from changing it. The plugin removes the comment, so that the page's bundler changes it.
  */
 const leaveUrls: Plugin = {
   name: 'leave-urls',
@@ -44,22 +38,22 @@ const leaveUrls: Plugin = {
 };
 
 /**
- * As a file's first line, lets Chromium (from 136) compile all functions beside the main thread while the file loads,
- * instead of each on the main thread at its first call: https://v8.dev/blog/explicit-compile-hints. Nearly all are called
- * by the second segment. Minifiers drop the comment, so this comes last.
+ * Begins a file with a comment that lets Chromium (from 136) compile all functions beside the main thread while the
+ * file loads, instead of on the main thread at the first call: https://v8.dev/blog/explicit-compile-hints. Nearly all
+ * functions are called by the second segment. Minifiers drop the comment, so this plugin is the last.
  */
 const compileHint: Plugin = {
   name: 'compile-hint',
   generateBundle(_, bundle) {
     for (const file of Object.values(bundle)) {
       if (file.type === 'chunk') file.code = `//# allFunctionsCalledOnLoad\n${file.code}`;
-      // A line of the source map without a mapping.
+      // The first line has no mapping in the source map.
       else file.source = String(file.source).replace('"mappings":"', '"mappings":";');
     }
   },
 };
 
-/** The plugin's entries, by mode: each is one file with nothing shared. */
+/** The plugin's entries by mode. Each entry is one file and shares no code with other files. */
 const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]]> = {
   plugin: ['src/index.ts', 'leo-abr.js', compileHint],
   'plugin-hls': ['src/hls.ts', 'leo-abr.hls.js', compileHint],
@@ -71,11 +65,11 @@ const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
 
-/** An entry as published; the main one for pages without modules too. dash.js stays outside. */
+/** Builds an entry for the package. The main entry also has a form for pages without modules. dash.js stays outside. */
 const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plugins: Plugin[]]): UserConfig => ({
   publicDir: false,
   plugins: [minifyAgain, leaveUrls, ...plugins],
-  // Chromium has it from 71.
+  // Chromium has `globalThis` from version 71.
   define: { globalThis: 'self' },
   build: {
     outDir: 'dist',
@@ -89,10 +83,10 @@ const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plug
       formats: file === 'leo-abr.js' ? ['es', 'iife'] : ['es'],
       fileName: (format) => (format === 'es' ? file : 'leo-abr.global.js'),
     },
-    // Vite leaves white space in ES libraries; the size budget (scripts/size.js) is for what is shipped.
+    // Vite leaves white space in ES libraries, but the size budget (scripts/size.js) is for the shipped files.
     rolldownOptions: {
       external: ['dashjs', /^onnxruntime-web/],
-      // Reading a property has no side effect here.
+      // In this code, reading a property has no side effect.
       output: {
         minify: {
           compress: { treeshake: { propertyReadSideEffects: false } },
@@ -107,34 +101,29 @@ const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plug
 });
 
 /**
- * Files that the built command finds beside itself (transport/programs.ts, service/api/page-routes.ts), and where there is
- * no checkout: the licence, and the Python that `leo-abr train` runs.
+ * Puts files beside the built command, which finds them there (transport/programs.ts, service/api/page-routes.ts), and
+ * the licence and the Python of `leo-abr train`, which an installation has no checkout for.
  */
 const filesBeside: Plugin = {
   name: 'leo-abr:files-beside',
   generateBundle() {
     const emit = (fileName: string, path: string) =>
       this.emitFile({ type: 'asset', fileName, source: readFileSync(here(path)) });
-    const emitAll = (to: string, folder: string, names: readonly string[]) => {
+    const emitAll = (to: string, folder: string, pattern: RegExp) => {
+      const names = readdirSync(here(folder)).filter((name) => pattern.test(name));
       for (const name of names) emit(`${to}/${name}`, `${folder}/${name}`);
     };
-    const namesIn = (folder: string, pattern = /./) => readdirSync(here(folder)).filter((name) => pattern.test(name));
-    const training = 'predictor/training';
     emit('LICENSE', 'LICENSE');
-    emitAll('page', 'service/page', namesIn('service/page', /\.(html|css|js)$/));
-    emitAll('models', 'predictor/models', ['built-in.onnx']);
-    emitAll('transport', 'transport', ['Cargo.toml', 'Cargo.lock', 'build.rs', 'quiche.patch']);
-    emitAll('transport/src', 'transport/src', namesIn('transport/src'));
-    emitAll('training', training, ['pyproject.toml']);
-    emitAll(
-      'training/leo_abr_training',
-      `${training}/leo_abr_training`,
-      namesIn(`${training}/leo_abr_training`, /\.py$/),
-    );
+    emit('models/built-in.onnx', 'predictor/models/built-in.onnx');
+    emitAll('page', 'service/page', /\.(html|css|js)$/);
+    emitAll('transport', 'transport', /^(Cargo\.toml|Cargo\.lock|build\.rs|quiche\.patch)$/);
+    emitAll('transport/src', 'transport/src', /./);
+    emit('training/pyproject.toml', 'predictor/training/pyproject.toml');
+    emitAll('training/leo_abr_training', 'predictor/training/leo_abr_training', /\.py$/);
   },
 };
 
-/** The command and its worker, for Node; npm dependencies are left as imports. */
+/** Builds the command and its workers for Node. npm dependencies stay imports. */
 const cli: UserConfig = {
   publicDir: false,
   plugins: [filesBeside],
@@ -144,7 +133,7 @@ const cli: UserConfig = {
     emptyOutDir: true,
     target: 'node20',
     ssr: true,
-    // Vite leaves them out of server builds by default.
+    // By default, server builds have no assets.
     ssrEmitAssets: true,
     rolldownOptions: {
       input: {
@@ -157,14 +146,14 @@ const cli: UserConfig = {
   },
 };
 
-/** The demo page; in development and preview with the origin that its players stream from. */
+/** Builds the demo page. Development and preview also have the origin that its players stream from. */
 async function demo(): Promise<UserConfig> {
   const { replayOrigin, pathsIn } = await import('./demo/server/replay-origin.ts');
   const { LEO_ABR_TRACES, LEO_ABR_ALGORITHMS } = process.env;
   const { version } = JSON.parse(readFileSync(here('package.json'), 'utf8')) as { version: string };
   return {
     root: here('demo'),
-    // The longer names first: each stands for all that begins with it.
+    // Longer names come first, because an alias also replaces the start of a longer name.
     resolve: {
       alias: {
         'leo-abr/hls': here('src/hls.ts'),
@@ -173,7 +162,7 @@ async function demo(): Promise<UserConfig> {
         'leo-abr': here('src/index.ts'),
       },
     },
-    // Relative, so that the built page can lie in any folder.
+    // With a relative base, the built page can be in any folder.
     base: './',
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
     worker: { format: 'es' },
@@ -194,7 +183,7 @@ async function demo(): Promise<UserConfig> {
   };
 }
 
-/** The origin of the built page where there is no other, in one file: not all browsers let service workers import. */
+/** Builds the service worker that replaces the origin, as one file, because some browsers' workers cannot import. */
 const demoWorker: UserConfig = {
   publicDir: false,
   build: {

@@ -1,4 +1,4 @@
-/** Runs the built command as a user does: with threads, real signals and real pipes. */
+/** Runs the built command like a user, with threads, real signals and real pipes. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ jest.setTimeout(120_000);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TRACE = join(ROOT, 'replay', 'simulator', 'fixtures', 'golden.csv');
 
-/** A package like the published one, inside the checkout so that it finds its dependencies. */
+/** The package is like the published one. It is inside the checkout, so that it finds its dependencies. */
 let folder: string;
 let command: string;
 const at = (name: string) => join(folder, name);
@@ -31,20 +31,22 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const DEFAULTS = ['--traces', TRACE, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--starts', 'every:0.5'];
 const simulate = (...flags: string[]) => [command, 'simulate', ...DEFAULTS, '--out', '-', ...flags];
+const played = (...flags: string[]) =>
+  spawnSync(process.execPath, simulate(...flags), { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 28 });
 
 describe('the built command', () => {
   test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume completes', async (jobs) => {
     const out = at(`stopped-${jobs}.json`);
     const flags = ['--starts', 'every:0.2', '--jobs', jobs, '--out', out];
     const child = spawn(process.execPath, simulate(...flags), { stdio: ['ignore', 'ignore', 'pipe'] });
-    // Output shows that it handles signals. An earlier signal would kill it and leave nothing to resume.
+    // Output shows that the command handles signals. An earlier signal would kill it before it has results.
     child.stderr.once('data', () => child.kill('SIGINT'));
     const [status] = await once(child, 'close');
     expect(status).toBe(130);
     const partial = parseResults(readFileSync(out, 'utf8'), out);
     expect(partial.tool).toHaveProperty('complete', false);
 
-    const resumed = spawnSync(process.execPath, simulate(...flags, '--resume'), { encoding: 'utf8' });
+    const resumed = played(...flags, '--resume');
     expect({ status: resumed.status, stderr: resumed.stderr }).toMatchObject({ status: 0 });
     expect(resumed.stderr).toContain(`${partial.sessions.length} of `);
     const whole = parseResults(readFileSync(out, 'utf8'), out);
@@ -54,12 +56,8 @@ describe('the built command', () => {
 
   describe('an algorithm of the user', () => {
     const TEMPLATE = './docs/examples/my-algorithm.ts';
-    const played = (algorithms: string, ...flags: string[]) =>
-      spawnSync(process.execPath, simulate('--algorithms', algorithms, '--segments', '6', ...flags), {
-        cwd: ROOT,
-        encoding: 'utf8',
-        maxBuffer: 2 ** 28,
-      });
+    const playedBy = (algorithms: string, ...flags: string[]) =>
+      played('--algorithms', algorithms, '--segments', '6', ...flags);
     const file = (name: string, text: string) => {
       writeFileSync(at(name), text);
       return at(name);
@@ -67,7 +65,7 @@ describe('the built command', () => {
 
     test('is named by its path and runs in several threads: the template, alone and with forecasts', () => {
       const out = ['1', '2'].map((jobs) =>
-        played(`${TEMPLATE},${TEMPLATE}@oracle`, '--jobs', jobs, '--baseline', TEMPLATE),
+        playedBy(`${TEMPLATE},${TEMPLATE}@oracle`, '--jobs', jobs, '--baseline', TEMPLATE),
       );
       expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
       const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
@@ -89,12 +87,12 @@ describe('the built command', () => {
          export const createController = ({ seed }) => ({ name: 'mine', decide: () => always(0, String(seed)) });`,
       );
       const out = at('mine.json');
-      expect(played(mine, '--out', out)).toMatchObject({ status: 0 });
+      expect(playedBy(mine, '--out', out)).toMatchObject({ status: 0 });
       for (const { seed, segments } of parseResults(readFileSync(out, 'utf8'), out).sessions) {
         expect(segments.every(({ reason }) => reason === String(seed))).toBe(true);
       }
       file('part.mjs', part.replace('({ representation,', '({ representation: 1,'));
-      const { status, stderr } = played(mine, '--out', out, '--resume');
+      const { status, stderr } = playedBy(mine, '--out', out, '--resume');
       expect({ status, stderr }).toMatchObject({ status: 2 });
       expect(stderr).toContain('mine.json: tool.algorithmFiles: expected');
     });
@@ -103,7 +101,7 @@ describe('the built command', () => {
       const decide = "decide(state) { if (state.segmentIndex > 1) throw new Error('out of ideas'); return low; }";
       const low = "const low: object = { representation: 0, controller: 'x', reason: '' };";
       const mine = file('throws.ts', `${low} export const createController = () => ({ name: 'mine', ${decide} });`);
-      const { status, stdout, stderr } = played(mine);
+      const { status, stdout, stderr } = playedBy(mine);
       expect(status).toBe(1);
       expect(parseResults(stdout, 'stdout').sessions[0]).toMatchObject({ endedBy: 'fault', segments: { length: 2 } });
       expect(stderr).toMatch(/sessions ended by a fault, the first: \S+throws\.ts on golden at 0 s: Error: out of/);
@@ -121,7 +119,7 @@ describe('the built command', () => {
       ],
     ])('%s: status 2, with file, expectation and received value', (_, text, message) => {
       const name = text === undefined ? './no-such-file.ts' : file('wrong.ts', text);
-      const { status, stderr } = played(name);
+      const { status, stderr } = playedBy(name);
       expect({ status, stderr }).toMatchObject({ status: 2 });
       expect(stderr).toContain(`leo-abr: ${name}: expected ${message}`);
     });
@@ -131,24 +129,19 @@ describe('the built command', () => {
     const model = at('mine.onnx');
     cpSync(join(ROOT, 'predictor', 'models', 'built-in.onnx'), model);
     const flags = ['--algorithms', `mpc-l,mpc-l@onnx,mpc-l@onnx:${model}`, '--baseline', 'mpc-l', '--segments', '6'];
-    const out = ['1', '2'].map((jobs) =>
-      spawnSync(process.execPath, simulate(...flags, '--starts', 'at:0,2', '--jobs', jobs), { encoding: 'utf8' }),
-    );
+    const out = ['1', '2'].map((jobs) => played(...flags, '--starts', 'at:0,2', '--jobs', jobs));
     expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
     const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
-    const played = (name: string) =>
-      sessions.filter(({ algorithm }) => algorithm === name).map(({ segments }) => segments);
-    expect(played('mpc-l@onnx')).toEqual(played(`mpc-l@onnx:${model}`));
-    const bitrates = (name: string) => played(name).map((rows) => rows.map(({ bitrateBps }) => bitrateBps));
+    const rowsOf = (name: string) =>
+      sessions.flatMap(({ algorithm, segments }) => (algorithm === name ? segments : []));
+    expect(rowsOf('mpc-l@onnx')).toEqual(rowsOf(`mpc-l@onnx:${model}`));
+    const bitrates = (name: string) => rowsOf(name).map(({ bitrateBps }) => bitrateBps);
     expect(bitrates('mpc-l@onnx')).toEqual(bitrates('mpc-l'));
     expect(tool.algorithmFiles).toEqual({ [`onnx:${model}`]: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
   test('--out - reaches a pipe completely', () => {
-    const { status, stdout } = spawnSync(process.execPath, simulate('--out', '-'), {
-      encoding: 'utf8',
-      maxBuffer: 2 ** 28,
-    });
+    const { status, stdout } = played();
     expect(status).toBe(0);
     expect(parseResults(stdout, 'stdout').sessions.length).toBe(94);
   });

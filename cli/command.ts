@@ -1,4 +1,4 @@
-/** The `leo-abr` command as a function of its arguments and its process. */
+/** Runs the `leo-abr` command as a function of its arguments and its process. */
 
 import { Command, CommanderError } from 'commander';
 import { benchCommand } from './benchmark/bench.ts';
@@ -20,26 +20,19 @@ import { trainCommand } from './train/train.ts';
 import { transportCommand } from './transport.ts';
 import { trialCommand } from './trial/trial.ts';
 
-/** Runs the command with the arguments after its name. Returns the exit status; errors go to `io.stderr`. */
+/** The order of the commands in the help. */
+const COMMANDS = [
+  ...[simulateCommand, benchCommand, mergeCommand, compareCommand, reportCommand, traceCommand, datasetsCommand],
+  ...[qualityCommand, transportCommand, serveCommand, serveDemoCommand, collectCommand, trainCommand, exportCommand],
+  trialCommand,
+];
+
+/** Runs the command with the arguments after its name. Returns the exit status. Errors go to `io.stderr`. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
   const program = new Command(TOOL_NAME)
     .description('replay, compare and serve low-Earth-orbit links for adaptive streaming')
-    .version(TOOL_VERSION)
-    .addCommand(simulateCommand(io))
-    .addCommand(benchCommand(io))
-    .addCommand(mergeCommand(io))
-    .addCommand(compareCommand(io))
-    .addCommand(reportCommand(io))
-    .addCommand(traceCommand(io))
-    .addCommand(datasetsCommand(io))
-    .addCommand(qualityCommand(io))
-    .addCommand(transportCommand(io))
-    .addCommand(serveCommand(io))
-    .addCommand(serveDemoCommand(io))
-    .addCommand(collectCommand(io))
-    .addCommand(trainCommand(io))
-    .addCommand(exportCommand(io))
-    .addCommand(trialCommand(io));
+    .version(TOOL_VERSION);
+  for (const commandOf of COMMANDS) program.addCommand(commandOf(io));
   settle(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });

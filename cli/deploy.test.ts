@@ -1,4 +1,4 @@
-/** The files that run the service for good (a unit of systemd, a container), and benchmarks on many machines. */
+/** The files that run the service permanently (a unit of systemd, a container), and benchmarks on many machines. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { runListening } from './shared/run.fixture.ts';
 
 const read = (name: string) => readFileSync(new URL(`deploy/${name}`, import.meta.url), 'utf8');
 
-/** The variables of `NAME=value` words. */
+/** The variables in words such as `NAME=value`. */
 const variables = (text: string) =>
   Object.fromEntries([...text.matchAll(/\b(LEO_ABR_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
 
@@ -21,7 +21,7 @@ describe('the unit', () => {
   let unit: string;
   beforeAll(() => {
     unit = at('leo-abr.service');
-    // systemd-analyze looks for the program, which is not installed here.
+    // systemd-analyze looks for the program, and `leo-abr` is not installed here.
     writeFileSync(unit, read('leo-abr.service').replace(/^ExecStart=leo-abr/m, `ExecStart=${process.execPath}`));
   });
   const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });

@@ -3,7 +3,7 @@
 import { runCommand } from './command.ts';
 import { PROCESS_IO } from './shared/command-io.ts';
 
-// A pipe that its reader closes (`| head`) is not an error.
+// If the reader closes the pipe (`| head`), that is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;

@@ -1,4 +1,4 @@
-/** Name, version and commit of this leo-abr, as results record them, and its folders. */
+/** Name, version and commit of this leo-abr for results, and its folders. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 
 export const TOOL_NAME = 'leo-abr';
 
-/** The folder that this code runs from: `cli/dist` once built, `cli` from source. */
+/** The folder that this code runs from: `cli/dist` after the build, `cli` from source. */
 export const TOOL_FOLDER = dirname(fileURLToPath(import.meta.url));
 
 const PACKAGE_FOLDER = existsSync(join(TOOL_FOLDER, 'package.json')) ? TOOL_FOLDER : dirname(TOOL_FOLDER);
 
 export const TOOL_VERSION: string = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')).version;
 
-/** The folder with this file: beside the built command, or in a checkout. Throws if it is not built. */
+/** Finds the folder with this file beside the built command or in a checkout. Throws if the folder is not built. */
 export function builtFolder(name: string, file: string, inCheckout = name): string {
   const places = [name, `dist/${name}`, `../${inCheckout}`, `../../${inCheckout}`];
   const folders = places.map((place) => join(TOOL_FOLDER, place));
@@ -24,7 +24,7 @@ export function builtFolder(name: string, file: string, inCheckout = name): stri
   return found;
 }
 
-/** With `-dirty` if tracked files have changed; null without git and for an installed package. */
+/** The commit, with `-dirty` if tracked files have changed. Null without git and for an installed package. */
 export function toolCommit(): string | null {
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', TOOL_FOLDER, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -41,7 +41,7 @@ export function cacheFolder({ XDG_CACHE_HOME, LOCALAPPDATA } = process.env, home
   try {
     return join(XDG_CACHE_HOME || LOCALAPPDATA || join(home(), '.cache'), TOOL_NAME);
   } catch {
-    // Users of systemd's DynamicUser, and numbers of containers, may have no home.
+    // A user of systemd's DynamicUser, or a container's user without a name, may have no home.
     return join(tmpdir(), TOOL_NAME);
   }
 }

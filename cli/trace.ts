@@ -1,6 +1,6 @@
 /** `leo-abr trace`: inspects, synthesizes and records traces. */
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { readTraces, writeTrace } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
@@ -9,7 +9,7 @@ import type { Trace } from '../replay/trace.ts';
 import { recordCommand } from './record/record.ts';
 import { count } from './report/format.ts';
 import type { CommandIo } from './shared/command-io.ts';
-import { decimalNumber, seedOption, wholeNumber } from './shared/options.ts';
+import { choice, decimalNumber, seedOption, wholeNumber } from './shared/options.ts';
 
 export function traceCommand(io: CommandIo): Command {
   return new Command('trace')
@@ -32,7 +32,7 @@ function infoCommand(io: CommandIo): Command {
 function synthesizeCommand(io: CommandIo): Command {
   return new Command('synthesize')
     .description('generate synthetic traces; the same flags give the same bytes')
-    .addOption(new Option('--preset <name>', 'kind of link').choices(PRESETS).default('stationary'))
+    .addOption(choice('--preset <name>', 'kind of link', PRESETS, 'stationary'))
     .option('--seed <n>', 'seed of the first trace; the others follow', '1')
     .option('--count <n>', 'number of traces', '1')
     .option('--duration <seconds>', 'length of each trace', '600')
@@ -47,16 +47,11 @@ function synthesizeCommand(io: CommandIo): Command {
     });
 }
 
-interface SynthesizeFlags {
+type SynthesizeFlags = Record<'seed' | 'count' | 'duration' | 'step' | 'out', string> & {
   preset: Preset;
-  seed: string;
-  count: string;
-  duration: string;
-  step: string;
   mbps?: string;
   shipped?: boolean;
-  out: string;
-}
+};
 
 const MAX_COUNT = 10_000;
 
@@ -64,7 +59,7 @@ function synthesized({ preset, ...flags }: SynthesizeFlags): Trace[] {
   const seed = seedOption(flags.seed);
   const count = wholeNumber(flags.count, '--count', { min: 1, max: Math.min(MAX_COUNT, 0x100000000 - seed) });
   const number = (name: 'duration' | 'step' | 'mbps', unit: string) =>
-    decimalNumber(flags[name] ?? '', `--${name}`, { expected: `a number of ${unit}` });
+    decimalNumber(flags[name] ?? '', `--${name}`, `a number of ${unit}`);
   const options = {
     ...{ preset, durationSeconds: number('duration', 'seconds'), stepSeconds: number('step', 'seconds') },
     ...(flags.mbps !== undefined && { mbps: number('mbps', 'Mbit/s') }),

@@ -16,19 +16,14 @@ import { withProgress } from './shared/progress.ts';
 import { requireWritable, writeOutput } from './shared/results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
-interface SweepFlags {
+type SweepFlags = Record<'scenario' | 'starts' | 'seconds' | 'impairment' | 'seed' | 'jobs' | 'out', string> & {
   traces: string[];
-  scenario: string;
-  starts: string;
   flows?: string[];
-  seconds: string;
-  impairment: string;
-  seed: string;
-  jobs: string;
-  out: string;
-}
+};
 
 export function transportCommand(io: CommandIo): Command {
+  const impairment =
+    "loss and delay besides the trace's rates: starlink or none, with changes such as starlink,loss=0.02";
   const sweep = new Command('sweep')
     .description('download over HTTP/3 with every setting on every link, in simulated time (Linux, cargo)')
     .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
@@ -37,11 +32,7 @@ export function transportCommand(io: CommandIo): Command {
     .option('--starts <rule>', 'where in a trace downloads start: every:<seconds> or at:<seconds>,...', 'at:0')
     .option('--flows <setting>', 'such as cubic (repeatable; default: a grid of bbr2 and others)', collect)
     .option('--seconds <s>', 'duration of each download', '20')
-    .option(
-      '--impairment <name>',
-      "loss and delay besides the trace's rates: starlink or none, with changes such as starlink,loss=0.02",
-      'starlink',
-    )
+    .option('--impairment <name>', impairment, 'starlink')
     .option('--seed <n>', 'seed of the losses', '1')
     .option('--jobs <n>', 'downloads at a time; results do not depend on it', String(io.defaultJobs))
     .action((flags: SweepFlags) => runSweep(flags, io));
@@ -53,10 +44,7 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   const { flows = DEFAULT_FLOWS, out } = flags;
   for (const setting of flows) quicCongestion(setting, '--flows');
   const impairment = impairmentNamed(flags.impairment);
-  const seconds = decimalNumber(flags.seconds, '--seconds', {
-    expected: 'seconds above 1',
-    holds: (value) => value > 1,
-  });
+  const seconds = decimalNumber(flags.seconds, '--seconds', 'seconds above 1', (value) => value > 1);
   const scenario = scenarioOption(flags.scenario);
   const [seed, jobs] = [seedOption(flags.seed), jobsOption(flags.jobs)];
   requireWritable(out);

@@ -1,4 +1,4 @@
-/** The page: the viewer's choice, the players, and their current run. */
+/** The demo page: it has the viewer's choice, the players, and their current run. */
 
 import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -18,34 +18,31 @@ import { RunViews } from './views/run-views.ts';
 
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
-/** A smaller lead in QoE, 0 to 100, is none. */
+/** A player is ahead if its QoE, 0 to 100, is higher by at least this. */
 const LEAST_LEAD = 1;
-/** A bar is not filled by less frozen time. */
+/** A shorter frozen time does not fill its bar. */
 const LEAST_FROZEN_SECONDS = 2;
-/** The drawing period where the viewer prefers reduced motion. */
+/** The period of drawing if the viewer prefers reduced motion. */
 const CALM_DRAW_MS = 1000;
-/** Room on the timeline beyond the media's duration: for startup and stalls. */
+/** Room on the timeline beyond the duration of the media, for startup and stalls. */
 const SLACK_SECONDS = 8;
 
 export class DemoPage {
-  readonly #origin: OriginClient;
-  readonly #notices: Notices;
   readonly #watch: OriginWatch;
   readonly #controls: Controls;
   readonly #views = new RunViews();
   readonly #service = new ServiceLink();
-  #traces: readonly TraceListing[];
   #choice: DemoChoice;
   #panels: PlayerPanel[] = [];
   #run: DemoRun | undefined;
-  /** Counts the starts: a start that a later one overtook returns early. */
+  /** Counts the starts: if a later start overtakes a start, the earlier start returns early. */
   #starts = 0;
   #drawnAtMs = 0;
 
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
     try {
-      // While the origin answers.
+      // The players load while the origin answers.
       for (const name of parseChoice(location.search, { traces: [] }).choice.players) void loadPlayer(playerOf(name));
       const origin = await OriginClient.find();
       await addOwnAlgorithms(origin.algorithms);
@@ -53,20 +50,21 @@ export class DemoPage {
       await page.#start();
     } catch (error) {
       const isLost = error instanceof OriginLostError;
-      const hint = isLost ? '. The players stream from an origin that npm start runs beside this page.' : '';
+      const hint = isLost ? '. The players stream from an origin, which npm start runs beside this page.' : '';
       const action = { label: 'Try again', run: () => location.reload() };
       notices.show('open', { kind: 'error', text: messageOf(error) + hint, action });
     }
   }
 
-  private constructor(origin: OriginClient, traces: readonly TraceListing[], notices: Notices) {
-    this.#origin = origin;
-    this.#traces = traces;
-    this.#notices = notices;
+  private constructor(
+    private readonly origin: OriginClient,
+    private traces: readonly TraceListing[],
+    private readonly notices: Notices,
+  ) {
     this.#watch = new OriginWatch(origin, notices);
     this.#controls = new Controls({
       onChoice: (change) => this.#choose(change),
-      onScene: (scene) => this.#setChoice(choiceOf(scene)),
+      onScene: (scene) => this.#choose(choiceOf(scene), true),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
       onStop: () => this.#stop(),
@@ -79,36 +77,39 @@ export class DemoPage {
     setInterval(() => this.#tick(), SAMPLE_MS);
   }
 
-  #choose(change: Partial<DemoChoice>): void {
+  /** Takes a change of the choice, and starts. Other players need other panels. */
+  #choose(change: Partial<DemoChoice>, hasOtherPlayers = false): void {
     this.#choice = { ...this.#choice, ...change };
+    if (hasOtherPlayers) this.#makePanels();
     void this.#start();
   }
 
   async #openTrace(files: readonly File[]): Promise<void> {
-    this.#notices.clear('trace');
+    this.notices.clear('trace');
     try {
       const upload = await readOwnTrace(files);
-      const parts = await this.#origin.addTrace(upload);
+      const parts = await this.origin.addTrace(upload);
       const names = parts.map(({ name }) => name);
-      this.#traces = [...this.#traces.filter(({ name }) => !names.includes(name)), ...parts];
+      this.traces = [...this.traces.filter(({ name }) => !names.includes(name)), ...parts];
       const text = notesOn(upload.file, parts);
-      if (text !== undefined) this.#notices.show('trace', { kind: 'hint', text });
+      if (text !== undefined) this.notices.show('trace', { kind: 'hint', text });
       this.#choose({ trace: names[0]!, startSeconds: 0 });
     } catch (error) {
       if (error instanceof OriginLostError) this.#watch.lost();
-      else this.#notices.show('trace', { kind: 'error', text: `That trace cannot be replayed. ${messageOf(error)}` });
+      else this.notices.show('trace', { kind: 'error', text: `That trace cannot be replayed. ${messageOf(error)}` });
     }
   }
 
   #makePanels(): void {
     for (const panel of this.#panels) void panel.clear();
-    this.#panels = this.#choice.players.map((algorithm, place): PlayerPanel => {
+    const { players } = this.#choice;
+    this.#panels = players.map((algorithm, place) => {
       const panel: PlayerPanel = new PlayerPanel({
         place,
         algorithm,
-        isRemovable: this.#choice.players.length > 1,
+        isRemovable: players.length > 1,
         onAlgorithm: () => this.#choose({ players: this.#panels.map((one) => one.algorithm) }),
-        serviceProblem: serviceProblem(this.#origin),
+        serviceProblem: serviceProblem(this.origin),
         onRemove: () => this.#removePlayer(place),
         onFault: (message) => {
           panel.showFault(`Playback failed: ${message}`);
@@ -126,66 +127,54 @@ export class DemoPage {
     const { players } = this.#choice;
     const all = competitors('dash');
     const next = all.find(({ name }) => !players.includes(name)) ?? all[0]!;
-    this.#setPlayers([...players, next.name]);
+    this.#choose({ players: [...players, next.name] }, true);
   }
 
   #removePlayer(place: number): void {
-    this.#setPlayers(this.#choice.players.filter((_, other) => other !== place));
-    this.#controls.focusAddPlayer();
+    this.#choose({ players: this.#choice.players.filter((_, other) => other !== place) }, true);
+    this.#controls.addPlayer.focus();
   }
 
-  #setPlayers(players: readonly string[]): void {
-    this.#setChoice({ ...this.#choice, players });
-  }
-
-  #setChoice(choice: DemoChoice): void {
-    this.#choice = choice;
-    this.#makePanels();
-    void this.#start();
-  }
-
-  /** Starts all players together, each over its own copy of the link or all on one. */
+  /** Starts all players together. Each player has its own copy of the link. */
   async #start(): Promise<void> {
     const start = ++this.#starts;
     const isOvertaken = () => start !== this.#starts;
     history.replaceState(null, '', formatChoice(this.#choice));
-    this.#controls.show(this.#choice, this.#traces);
+    this.#controls.show(this.#choice, this.traces);
     this.#endRun();
-    this.#notices.clear('run');
+    this.notices.clear('run');
     try {
       const run = await this.#prepare(isOvertaken);
       this.#run = run;
       await this.#views.begin(run);
-      // Even if it was stopped meanwhile: the lanes stay in view.
+      // A run that was stopped meanwhile is drawn, too: its lanes stay in view.
       if (run === this.#run) this.#draw();
     } catch (error) {
       if (isOvertaken()) return;
       this.#endRun();
       for (const panel of this.#panels) void panel.clear();
-      if (error instanceof OriginLostError) this.#watch.lost();
-      else {
-        const text = `The players cannot start: ${messageOf(error)}.`;
-        const action = { label: 'Try again', run: () => void this.#start() };
-        this.#notices.show('run', { kind: 'error', text, action });
-      }
+      if (error instanceof OriginLostError) return this.#watch.lost();
+      const text = `The players cannot start: ${messageOf(error)}.`;
+      const action = { label: 'Try again', run: () => void this.#start() };
+      this.notices.show('run', { kind: 'error', text, action });
     }
   }
 
-  /** Makes the sessions, and starts the players on them. Rejects when it is overtaken. */
+  /** Creates the sessions and starts their players. Rejects if a later start overtakes it. */
   async #prepare(isOvertaken: () => boolean): Promise<DemoRun> {
-    // Each step is a task of its own: together they would block the main thread for too long.
+    // Each step is a separate task: together, the steps would block the main thread for too long.
     const nextStep = async (): Promise<void> => {
       await nextTask();
       if (isOvertaken()) throw new Error('overtaken');
     };
     const panels = this.#panels;
     const { trace: traceName, scenario: scenarioName, startSeconds } = this.#choice;
-    const trace = this.#traces.find(({ name }) => name === traceName)!;
+    const trace = this.traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-    const sessions = await this.#origin.createSessions(spec, panels.length);
+    const sessions = await this.origin.createSessions(spec, panels.length);
     for (const panel of panels) {
       await nextStep();
       await panel.clear();
@@ -194,7 +183,7 @@ export class DemoPage {
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
-      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(session));
+      const forecaster = await panel.forecasts.forecaster(() => this.#service.forecasterFor(session));
       await nextStep();
       const newPlayer = newPlayers[place]!;
       const record = panel.prepare({ newPlayer, session, scenario, forecaster });
@@ -225,14 +214,11 @@ export class DemoPage {
     for (const panel of this.#panels) panel.sample();
     const run = this.#run;
     if (run === undefined || run.ended) return;
-    if (run.players.every(({ record }) => record.hasEnded)) {
-      this.#endRun();
-      this.#draw();
-      return;
-    }
+    const hasEnded = run.players.every(({ record }) => record.hasEnded);
+    if (hasEnded) this.#endRun();
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const now = performance.now();
-    if (now - this.#drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
+    if (!hasEnded && now - this.#drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
     this.#drawnAtMs = now;
     this.#draw();
   }
@@ -246,9 +232,9 @@ export class DemoPage {
     const isLed = Number.isFinite(next) && best - next >= LEAST_LEAD;
     const longestFrozenSeconds = Math.max(LEAST_FROZEN_SECONDS, ...this.#panels.map((panel) => panel.frozenSeconds));
     for (const [i, panel] of this.#panels.entries()) {
-      panel.draw(!run.ended, { isAhead: isLed && scores[i] === best, longestFrozenSeconds });
+      panel.draw({ isRunning: !run.ended, isAhead: isLed && scores[i] === best, longestFrozenSeconds });
     }
-    this.#controls.canStop = !run.ended;
+    this.#controls.stop.disabled = run.ended;
     this.#views.draw();
   }
 }

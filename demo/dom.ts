@@ -1,8 +1,8 @@
-/** Helpers that make, find and change elements. */
+/** Functions that make, find and change elements. */
 
 type Child = Node | string | undefined;
 
-/** An element with attributes (`true`: without a value; `undefined` or `false`: none) and children. */
+/** Makes an element. An attribute that is `true` has no value; `undefined` and `false` mean no attribute. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Record<string, string | number | boolean | undefined> = {},
@@ -17,21 +17,21 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** The element with this id. Throws if the page has none. */
+/** Finds the element with this id. Throws if the page has no element with it. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);
   return found as T;
 }
 
-/** Sets text only if it changed: setting it causes a new layout, and screen readers announce it. */
+/** Sets text only if it changed: a new text causes a layout, and screen readers announce it. */
 export function setText(of: Element, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
-/** A square in the colour of the player that it stands in. */
-export function swatch(): HTMLSpanElement {
-  return element('span', { class: 'swatch', 'aria-hidden': 'true' });
+/** Returns the style of an element in the colour and with the dashes of a player, by its place from 0. */
+export function styleOfPlace(place: number): string {
+  return `--player: var(--player-${place}); --dash: ${['solid', 'dashed', 'dotted', 'double'][place]}`;
 }
 
 export function button(
@@ -44,14 +44,14 @@ export function button(
   return made;
 }
 
-/** A list that calls `choose` with the value that the viewer chose. */
+/** Makes a list that calls `choose` with the value that the viewer chose. */
 export function select(attributes: Record<string, string>, choose: (value: string) => void): HTMLSelectElement {
   const made = element('select', attributes);
   made.addEventListener('change', () => choose(made.value));
   return made;
 }
 
-/** Lets the browser handle input and draw before the caller continues. */
+/** Resolves in a later task, so that the browser can handle input and draw. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

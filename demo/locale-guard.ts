@@ -1,4 +1,4 @@
-/** For uPlot, which throws on import where the browser's language is no valid tag (`en-US@posix`). */
+/** Replaces a language of the browser that is no valid tag (`en-US@posix`): with it, uPlot throws on import. */
 
 try {
   Intl.getCanonicalLocales(navigator.language);

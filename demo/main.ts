@@ -1,4 +1,4 @@
-/** Starts the page. */
+/** Starts the demo page. */
 
 import './locale-guard.ts';
 import 'uplot/dist/uPlot.min.css';

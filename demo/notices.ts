@@ -1,11 +1,11 @@
-/** Messages at the top of the page, by name so that they can be removed. */
+/** Shows messages at the top of the page. Each message has a name, by which it can be removed. */
 
 import { button, element } from './dom.ts';
 
 export interface Notice {
   text: string;
   kind: 'error' | 'hint';
-  /** A button beside the text. */
+  /** Label and function of a button beside the text. Default: no button. */
   action?: { label: string; run(): void };
 }
 

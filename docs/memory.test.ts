@@ -1,4 +1,4 @@
-/** What plugin.md says of memory: a day of a live channel, and many attachments, leave no more than the first of them. */
+/** A day of a live channel leaves no more memory than its first hour, and many attachments no more than a few. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -14,7 +14,7 @@ import * as hls from '../src/hls/fake-player.fixture.ts';
 import { attachLeoAbr } from '../src/index.ts';
 import * as shaka from '../src/shaka/fake-player.fixture.ts';
 
-// A busy host takes minutes for what takes seconds.
+// A busy host needs minutes instead of seconds.
 jest.setTimeout(1_200_000);
 
 useManualClock();
@@ -23,7 +23,7 @@ hls.useWindow();
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** After garbage collection; what this turn has touched is collected in a later one. */
+/** Bytes after garbage collection. Objects that one turn has touched are collected in a later turn. */
 async function heapBytes(): Promise<number> {
   for (let turn = 0; turn < 3; turn++) {
     await nextTurn();
@@ -33,10 +33,10 @@ async function heapBytes(): Promise<number> {
 }
 
 const HOUR_SECONDS = 3600;
-/** Code that V8 optimises late counts, too. 250 bytes left by each download would be more. */
+/** The limit has room for code that V8 optimises late. If each download left 250 bytes, the growth would be larger. */
 const MOST_GROWTH_BYTES = 2e6;
 const SEGMENT_SECONDS = 10;
-/** Between two progress events. */
+/** Time between two progress events. */
 const STEP_SECONDS = 0.2;
 
 let stored: Map<string, string>;
@@ -120,18 +120,18 @@ test('a day of a live channel leaves no more than its first hour', async () => {
   expect([player.left, jest.getTimerCount()]).toEqual([0, 0]);
 });
 
+/** An attachment. `end` ends the use of the source. */
 interface Cycle {
   player: { left: number; load?(): void; send(index: number): { arrived(bits: number): void } };
   handle: LeoAbrHandle;
-  /** The page is done with the source. */
   end(): void;
 }
 
-/** Makes the attachments of a player that stays; hls.js gets the plugin with its constructor. */
+/** Makes attachments to a player that stays. hls.js gets the plugin in its constructor, so each has its own player. */
 const PLAYERS: Record<string, () => () => Cycle> = {
   'dash.js'() {
     const player = new dash.FakePlayer();
-    // A record of the stand-in.
+    // The stand-in records its updates.
     const end = () => player.updates.splice(0);
     return () => ({ ...dash.attached({}, player), end });
   },

@@ -19,7 +19,7 @@ const quantilesBps = [
   [8e6, 12e6, 18e6],
 ];
 const forecast = quantilesOf(12e6, { source: 'example', stepEndsSeconds: [4, 20], quantilesBps });
-/** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download; no outages. */
+/** Four futures fit on a page. At risk 0, a score is a mean. Without abandonment, a row is a download. */
 const tuning = { futures: 4, outagesPerSecond: 0 };
 const options: MpcLOptions = { risk: 0, watchSeconds: Number.POSITIVE_INFINITY, abandon: false, tuning };
 
@@ -61,7 +61,7 @@ test('the worked example of abr/mpc-l/README.md is what the code computes', () =
   });
   const { representation, reason } = createMpcL(options).decide(state, forecast);
   const decision = `    ${ladderBps[representation]! / 1e6} Mbit/s, reason "${reason}"`;
-  // A formatter may pad tables and wrap lines, and text may stand between them.
+  // A formatter may pad tables and wrap lines, and text may be between the tables.
   const unpadded = (text: string) => text.replace(/\s+/g, ' ').replace(/-+/g, '-');
   const readme = unpadded(readFileSync(new URL('../abr/mpc-l/README.md', import.meta.url), 'utf8'));
   for (const line of [...lines, ...summary, decision]) expect(readme).toContain(unpadded(line));

@@ -1,4 +1,4 @@
-/** The comments of options, which docs/plugin.md states (reproduce.test.ts), say what the plugin does. */
+/** The comments of options, which docs/plugin.md repeats (reproduce.test.ts), agree with the plugin. */
 
 import { expect, test } from '@jest/globals';
 import { resolveMpcLOptions } from '../abr/mpc-l/options.ts';
@@ -12,15 +12,15 @@ const LIVE: Documented[] = optionsOf('LiveOptions');
 const ROWS = [...OPTIONS.map((row) => ({ ...row, isLive: false })), ...LIVE.map((row) => ({ ...row, isLive: true }))];
 const INTERNAL = ['weights', 'observed'];
 
-/** What the error expects; undefined if the value is accepted. */
+/** The expectation of the error, or undefined if the value is accepted. */
 function refusal(name: string, value: unknown, isLive: boolean): string | undefined {
   const options = { [name]: value };
   try {
     resolveOptions(isLive ? { live: options } : options, HOST);
-    return undefined;
   } catch (error) {
     return (error as { expected: string }).expected;
   }
+  return undefined;
 }
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   expect([...documented.map(({ option }) => option), ...internal].sort()).toEqual(accepted.sort());
 });
 
-/** A value of each kind, and the types that it has. */
+/** Values of each kind, with the types that accept them. */
 const VALUES: [value: unknown, types: RegExp][] = [
   [true, /\bboolean\b/],
   [1, /\bnumber\b/],
@@ -48,14 +48,14 @@ const VALUES: [value: unknown, types: RegExp][] = [
   [{ now() {} }, /\bTimeSource\b|\bLiveOptions\b/],
   [{ warn() {} }, /\bLogger\b|\bLiveOptions\b/],
 ];
-/** Options whose fields are checked, too. */
+/** The fields of these options are also checked. */
 const isNested = (name: string, value: unknown) =>
   ['live', 'sizes', 'quality'].includes(name) && typeof value === 'object' && Object.keys(value ?? {}).length > 0;
 
 test.each(ROWS)('$option: values of its type, and no others, are accepted', ({ option, type, isLive }) => {
   const kinds = VALUES.filter(([value]) => !isNested(option, value));
   const accepted = kinds.filter(([value]) => refusal(option, value, isLive) === undefined);
-  // Without the types of arguments.
+  // The types of a function's arguments do not count.
   const own = type.replace(/\([^()]*\) =>/, '=>');
   expect(accepted).toEqual(kinds.filter(([, types]) => types.test(own)));
   expect(accepted.length).toBeGreaterThan(0);
@@ -71,11 +71,11 @@ test.each(NUMBERS)('$option: its bounds are those of the check', ({ option, mean
 test('the defaults in numbers and names are those of the code', () => {
   const { risk, watchSeconds, abandon, maxWastedShare } = resolveMpcLOptions({});
   const code: Record<string, unknown> = { ...DEFAULTS, risk, watchSeconds, abandon, maxWastedShare };
-  // `live` has none of its own, and its defaults are the player's.
+  // The defaults of `live` are the player's.
   const { live, forecasters, ...plain } = code;
   expect([live, forecasters]).toEqual([{}, []]);
   const stated = OPTIONS.filter(({ default: words }) => /^(true|false|[\d.]+|`[\w-]+`)$/.test(words));
-  // Defaults of the host.
+  // The host has the default of `logger`.
   const values = stated.filter(({ option }) => option !== 'logger').map((row) => [row.option, row.default]);
   const inWords = (value: unknown) => (typeof value === 'string' ? `\`${value}\`` : String(value));
   expect(Object.fromEntries(values)).toEqual(

@@ -1,4 +1,4 @@
-/** `npm run reproduce` and `npm run tables`: documents state what docs/results has, and `--check` finds what differs. */
+/** By `npm run reproduce` and `npm run tables`, documents agree with docs/results, and `--check` finds differences. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -101,7 +101,7 @@ describe('npm run reproduce and npm run tables', () => {
     state(10);
     writeStep(at('docs/results/two.json'), { ...step, needs: 'browser', tables: {} });
     writeStep(at('docs/results/three.json'), { ...step, recordings: ['links', 'far/b', 'far/c'], tables: {} });
-    // Its command plays one half, and fails in between.
+    // The command fails after the first half, and succeeds when it runs again.
     writeStep(at('docs/results/halves.json'), {
       ...{ ...step, recordings: ['links', 'far/leocc-digitised'] },
       commands: [['test -e $OUT/half || { touch $OUT/half; exit 4; }'], ['test "$TRACES" = "--traces $DATA/links"']],
@@ -173,7 +173,7 @@ describe('npm run reproduce and npm run tables', () => {
 after
 `);
     expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(0);
-    // A column that the filter fixes is left out.
+    // If the filter fixes the value of a column, the table has no such column.
     writeFileSync(at('docs/page.md'), '<!-- table: two[name=a] -->\n<!-- /table -->\n');
     expect(script('tables.js', '--docs', at('docs')).status).toBe(0);
     expect(readFileSync(at('docs/page.md'), 'utf8').split('\n').slice(2, 5)).toEqual([

@@ -1,4 +1,4 @@
-/** The scripts behind `npm run` explain themselves, and refuse what they do not know. */
+/** The scripts behind `npm run` explain themselves and refuse unknown arguments. */
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { describe, expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { scripts: Record<string, string> };
-/** The project's programs, without its dependencies'. */
+/** The project's own programs, without its dependencies. */
 const PROGRAMS = [
   ...new Set(Object.values(scripts).flatMap((text) => text.match(/(?<=\bnode )(?!node_modules)[\w./-]+\.js/g) ?? [])),
 ];
 
-/** Ends a program that took its arguments for valid. */
+/** Runs a program. The time limit ends a program that has accepted its arguments. */
 const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 30_000 });
 
 describe.each(PROGRAMS)('%s', (program) => {

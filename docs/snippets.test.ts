@@ -1,6 +1,6 @@
 /**
- * What the documents say is true: the commands of README.md and the guide run; the other pages' commands (on data that is not
- * here, or for hours) and their flags exist; code compiles, links lead somewhere.
+ * The commands of README.md and the guide run. The commands and flags of other pages exist, but they need other data or
+ * hours. Code compiles, and links lead somewhere.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -18,7 +18,7 @@ import { VERSION } from '../src/trial/reports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'cli/README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
-/** Reference documents: their commands are checked, not run. */
+/** The commands of these reference documents are checked, not run. */
 const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
@@ -79,19 +79,16 @@ describe('commands', () => {
     expect(parts.filter((part) => !known.test(part))).toEqual([]);
   });
 
-  /** In the order of the text: later commands use files of earlier ones. */
+  /** Commands run in the order of the text, because later commands use files of earlier commands. */
   test.each(commands.filter(({ command }) => /^npx leo-abr(-tools)? /.test(command)))(
     '$at: $command',
     async ({ command }) => {
       const args = command.split(' ').slice(2);
-      // Other tests start browsers and servers; here only their flags are checked. The simulator is slow in Jest's
-      // sandbox: the first segments of each session (of a live one, those before the join and two more) of some of the sessions are enough.
+      // Other tests start browsers and servers, so only their flags are checked here. The simulator is slow in Jest's
+      // sandbox, so a tenth of the sessions play, with the first segments: in a live session, two after the join.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
-      const asked = isHelp
-        ? [args[0]!, '--help']
-        : args[0] === 'simulate'
-          ? [...args, '--segments', '12', '--shard', '1/10']
-          : args;
+      const less = args[0] === 'simulate' ? ['--segments', '12', '--shard', '1/10'] : [];
+      const asked = isHelp ? [args[0]!, '--help'] : [...args, ...less];
       const { status, stdout, stderr } = await run(asked);
       expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
       if (isHelp) for (const flag of args.filter((one) => one.startsWith('--'))) expect(stdout).toContain(`${flag} `);
@@ -104,7 +101,7 @@ describe('commands', () => {
 const OTHER_BLOCKS = OTHER_DOCUMENTS.flatMap(blocksOf);
 
 describe('commands of the reference', () => {
-  /** The words after `leo-abr` in shell blocks and indented lines, with continuations joined. */
+  /** The words after `leo-abr` in shell blocks and indented lines. Continued lines are joined. */
   const asked = OTHER_DOCUMENTS.flatMap((document) => {
     const text = readFileSync(join(ROOT, document), 'utf8').replaceAll(/\\\n\s*/g, '');
     const lines = text.split('\n').filter((line) => /^\s*(npx leo-abr|leo-abr|for |curl )/.test(line));
@@ -116,9 +113,7 @@ describe('commands of the reference', () => {
     );
   });
 
-  test('there are some', () => {
-    expect(asked.length).toBeGreaterThan(15);
-  });
+  test('are found', () => expect(asked.length).toBeGreaterThan(15));
 
   test.each(asked)('$document: leo-abr $words', async ({ words }) => {
     const command = words.slice(0, ['datasets', 'trace', 'transport'].includes(words[0]!) ? 2 : 1);
@@ -129,7 +124,7 @@ describe('commands of the reference', () => {
   });
 });
 
-/** Names that short snippets use without importing them, and their modules. */
+/** Short snippets use these names without an import. The keys are the modules. */
 const IMPORTS = Object.entries({
   dashjs: ['MediaPlayer'],
   'leo-abr': ['attachLeoAbr', 'type Forecast', 'type Observation', 'type SessionContext'],
@@ -146,7 +141,7 @@ declare const forecaster: import('leo-abr/onnx').OnnxForecaster;
 declare const modelUrl: string;
 `;
 
-/** Shaka's import, and the block that replaces it with `moduleResolution` `node16`. */
+/** With `moduleResolution` `node16`, a block of the documents replaces this import. */
 const SHAKA_IMPORT = "import shaka from 'shaka-player';\n";
 const isShakaOfNode16 = ({ code }: Snippet) => code.includes('shakaModule');
 
@@ -170,7 +165,7 @@ test.each([
     );
     const isImported = (text: string) => new RegExp(`\\b${/const (\w+)/.exec(text)?.[1]}\\b`).test(imported);
     const declared = DECLARED.split('\n').filter((text) => !isImported(text));
-    // In its own block, so that it may redeclare the given names.
+    // The snippet has its own block, so that it may redeclare the names above.
     const body = `{\n${code.replaceAll(/^(import .*$|export )/gm, '')}\n}`;
     writeFileSync(
       join(folder, `${document.replaceAll(/\W/g, '-')}-${line}.ts`),
@@ -212,7 +207,7 @@ test.each(OTHER_BLOCKS.filter(({ language }) => language === 'json'))('$document
   expect(names).toEqual(expect.arrayContaining(value.triggers.map(({ name }: { name: string }) => name)));
 });
 
-/** Pages use existing files of the installed package. */
+/** Pages must use existing files of the installed package. */
 test.each(OTHER_BLOCKS.filter(({ language }) => language === 'html'))('$document:$line: a page', ({ code }) => {
   const files = [...code.matchAll(/node_modules\/(?:leo-abr\/)?([\w./-]+)/g)].map(([whole, file]) =>
     whole.startsWith('node_modules/leo-abr/') ? join(ROOT, file!) : join(ROOT, whole),
@@ -230,7 +225,7 @@ describe('links', () => {
   const { stdout } = spawnSync('git', ['ls-files', '*.md'], { cwd: ROOT, encoding: 'utf8' });
   const files = stdout.split('\n').filter((file) => file !== '' && existsSync(join(ROOT, file)));
 
-  /** A page's anchors, as GitHub makes them of headings. */
+  /** A page's anchors. GitHub makes them of headings. */
   const anchorsOf = (file: string) => {
     const text = readFileSync(file, 'utf8').replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
     return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
@@ -241,7 +236,7 @@ describe('links', () => {
     );
   };
 
-  test('there are pages', () => {
+  test('are in pages of all folders', () => {
     expect(files).toEqual(expect.arrayContaining(['README.md', 'docs/findings.md', 'abr/mpc-l/README.md']));
   });
 

@@ -1,4 +1,4 @@
-/** The benchmark's runner, end to end on a small session: records are consistent and decisions reproducible. */
+/** Runs the benchmark's runner from end to end on small sessions: records are consistent, decisions reproducible. */
 
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ import { allowCongestionControl, kernelTierObstacle } from '../transport/program
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const TEMPLATE = path('../docs/examples/my-algorithm.ts');
 const PAGE_DIRECTORY = path('../build/bench-page-test');
-/** A host may pause for a second; then times in page and origin differ by this much at most. */
+/** Times in page and origin differ by this much at most, because a host may pause for a second. */
 const STANDSTILL_SECONDS = 1.5;
 
 const short: Scenario = {
@@ -40,7 +40,7 @@ const short: Scenario = {
 };
 const scenario: ResolvedScenario = { ...short, segmentSizesBits: segmentSizesBits(short) };
 
-/** 6 Mbit/s, half a second of it, then an outage: every algorithm stalls. */
+/** The link drops from 6 Mbit/s to almost nothing for 10.5 s, so that every algorithm stalls. */
 const trace: Trace = {
   name: 'hole',
   stepEndsSeconds: Float64Array.of(3.5, 14, 60),
@@ -51,7 +51,7 @@ const trace: Trace = {
 
 const STEADY: Trace = { ...trace, ratesBps: trace.ratesBps.map(() => 6e6) };
 
-/** The joined live stream of the same ladder, in chunks of `chunkSeconds`. */
+/** A live stream of the same ladder. The players join it at second 6 of the media. */
 function liveScenario(segmentCount: number, chunkSeconds: number): ResolvedScenario {
   return {
     ...{ ...scenario, segmentCount, segmentSizesBits: segmentSizesBits({ ...short, segmentCount }) },
@@ -64,7 +64,7 @@ test.beforeAll(async () => {
   await build({ configFile, configLoader: 'runner', build: { outDir: PAGE_DIRECTORY, emptyOutDir: true } });
 });
 
-/** Plays a session of each algorithm, once: the machine's load does not matter here. */
+/** Plays a session of each algorithm once, because the machine's load does not matter here. */
 async function play(
   algorithms: readonly string[],
   planned: Partial<PlannedSession>,
@@ -82,12 +82,12 @@ async function play(
   return played;
 }
 
-/** The session has played to its end, and page, trace and origin agree on it. */
+/** The session has played to its end, and page, trace and origin agree on its data. */
 function expectConsistent({ result, record, inconsistencies, timings, originLog }: PlayedRecord): void {
   // If the host pauses, the playhead does, too.
   const found = inconsistencies.filter((one) => !/^the playhead lost 0\.\d+ s/.test(one));
   expect([record.fault, result.endedBy, found]).toEqual([undefined, 'end', []]);
-  // Nothing arrives before encoder and link deliver it (equal clocks, but in two processes).
+  // Nothing arrives before encoder and link deliver it. The clocks of both processes are equal, but not exactly.
   for (const { measuredSeconds, prescribedSeconds } of timings) {
     expect(measuredSeconds).toBeGreaterThan(prescribedSeconds - 0.02);
   }
@@ -95,7 +95,7 @@ function expectConsistent({ result, record, inconsistencies, timings, originLog 
 }
 
 test('the page uses the model of the recording group', async () => {
-  // The fault in this model's forecasts shows that it was used.
+  // The fault in this model's forecasts shows that the page used the model.
   const models = { desk: { ...SHIPPED_FILE, rankCorrelation: 2 } };
   const played = await play(['mpc-l', 'mpc-l@shipped'], { startSeconds: 0, segmentCount: 3 }, { models });
   const faults = Object.fromEntries(played.map(({ planned, result }) => [planned.algorithm, result.fault]));
@@ -119,9 +119,9 @@ test('forecasts of an ONNX model and of a service on the link', async () => {
   const played = await play(['mpc-l@onnx', 'mpc-l@service'], planned, { onnx, startService });
   for (const session of played) expectConsistent(session);
   expect(running).toEqual({ started: 1, closed: 1 });
-  // Before the first evidence there is none, and the first evaluation takes a moment.
+  // Early decisions have no forecast, because evidence is missing and the first evaluation takes a moment.
   expect(sourcesOf(played[0]!).at(-1)).toMatch(/^model:/);
-  // Where the host stood still, the player measures another link than the service forecasts: that session plays again.
+  // If the host paused, the player measured another link than the service forecast, so the session plays again.
   const isPunctual = ({ timings }: PlayedRecord) =>
     timings.every((one) => one.measuredSeconds < one.prescribedSeconds + 0.1);
   let [, last] = played as [PlayedRecord, PlayedRecord];
@@ -183,7 +183,7 @@ test('sessions of the plugin, the oracle, an algorithm from a file and players t
     });
   }
 
-  // The controller repeats its decisions on the logged inputs; the oracle's path is not logged.
+  // The controller repeats its decisions on the logged inputs. The oracle's path is not logged.
   for (const { planned, record } of JSON.parse(JSON.stringify(played)) as PlayedRecord[]) {
     if (record.decisions.length === 0) continue;
     const pairs = decidedAgain(record.decisions, planned, ownControllers);
@@ -224,7 +224,7 @@ for (const [kind, algorithm] of [
       const errors = states.map(({ utcMs, nowSeconds }) => (utcMs! - zeroMs) / 1000 - nowSeconds);
       expect(errors.length).toBeGreaterThan(3);
       expect(Math.max(...errors) - Math.min(...errors)).toBeLessThan(0.05);
-      // The host may stand still between a request in the page and its arrival at the origin.
+      // The host may pause between a request in the page and its arrival at the origin.
       expect(Math.abs(errors[0]!)).toBeLessThan(STANDSTILL_SECONDS);
       bits += originLog.reduce((sum, { sentBytes }) => sum + 8 * sentBytes, 0);
       endSeconds = Math.max(endSeconds, ...originLog.map(({ endedAtSeconds }) => endedAtSeconds!));
@@ -237,7 +237,7 @@ for (const [kind, algorithm] of [
         expect(indices[0]).toBeGreaterThanOrEqual(2);
         const { watchedSeconds, latencySecondsMean } = result.live!;
         expect(watchedSeconds).toBeCloseTo(record.live!.endSeconds - record.startupSeconds!, 3);
-        // No chunk is younger.
+        // A chunk is complete 0.8 s after its capture at the earliest.
         expect(latencySecondsMean).toBeGreaterThan(0.8);
         expect(latencySecondsMean).toBeLessThan(4);
       }
@@ -257,7 +257,7 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
   test.setTimeout(120_000);
   const segmentCount = 11;
   const live = liveScenario(segmentCount, 0.25);
-  /** Another quality for each segment: hls.js must not load the end of the segment before it again. */
+  /** Each segment has another quality, and hls.js must not load the end of the previous segment again. */
   const everyTime = './every-time.js';
   const source = `export const createController = () => ({
     name: 'every-time',
@@ -274,7 +274,7 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
   expect(played.length).toBe(3);
   for (const { planned, record, inconsistencies, originLog } of played) {
     await test.step(planned.algorithm, () => {
-      // What was loaded twice is counted below, in bytes.
+      // Media that were loaded twice are counted below in bytes.
       const others = inconsistencies.filter((one) => !/was loaded/.test(one));
       expect([record.endedBy, record.fault, others]).toEqual(['end', undefined, []]);
       const loaded = new Map<number, { shares: number; levels: Set<string> }>();
@@ -286,7 +286,7 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
         loaded.set(segmentIndex, { ...one, levels: one.levels.add(representationId) });
       }
       for (const [index, { shares, levels }] of loaded) {
-        // Within a segment hls.js's own ABR may change the quality, from the last key frame on: a second at most.
+        // hls.js's own ABR may change the quality within a segment from the last key frame on, a second at most.
         const abandonments = record.decisions.filter(
           ({ kind, state }) => kind === 'abandon' && state.segmentIndex === index,
         ).length;
@@ -295,7 +295,7 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
       }
       const stalls = record.stalls.filter(({ startSeconds }) => startSeconds > 5);
       const stalledSeconds = stalls.reduce((sum, one) => sum + one.endSeconds - one.startSeconds, 0);
-      // Loading parts twice, or late, stalls at every segment; a busy host stalls now and then.
+      // If parts are loaded twice or late, playback stalls at every segment. A busy host causes few stalls.
       expect(stalledSeconds).toBeLessThan(0.25 * segmentCount);
       const { endSeconds, positions } = record.live!;
       const { atSeconds, mediaSeconds, rate } = positions.at(-1)!;

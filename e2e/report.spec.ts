@@ -1,4 +1,4 @@
-/** The page of `leo-abr report`: it loads nothing, fits phones and paper, and axe finds no serious problem. */
+/** The page of `leo-abr report` loads nothing, fits phones and paper, and has no serious problem for axe. */
 
 import { pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
@@ -29,7 +29,7 @@ test('a report is one page for screens, phones, paper and screen readers', async
   await page.goto(url);
   expect(asked).toEqual([url]);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Benchmark: uhd-8, live-hd-1');
-  // The opening picture of each run, within the first screen of a desktop.
+  // Each run's opening picture is within the first screen of a desktop.
   const opening = page.getByRole('region', { name: 'QoE by algorithm' });
   const pictures = opening.getByRole('img', { name: /^Mean QoE by algorithm/ });
   await expect(pictures).toHaveCount(2);

@@ -1,4 +1,4 @@
-/** The page of the prediction service: live, for phones and screen readers, with requests to the service only. */
+/** The page of the prediction service is live, fits phones and screen readers, and asks only the service. */
 
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
@@ -36,10 +36,9 @@ const headline = (page: Page) => page.locator('#headline');
 const card = (page: Page, name: string) => page.getByRole('region', { name });
 const problems = (page: Page) => page.getByRole('status', { name: 'Problems' });
 
-/** Share of the chart's past that a line covers, in whole pixels. */
+/** Share of the chart's past that a line covers, with its gaps. */
 function spanOf(page: Page, line: 'usage' | 'expected'): Promise<number> {
   return page.evaluate((name) => {
-    // From the first point to the last, whatever gaps are between them.
     const path = document.querySelector(`#chart path.${name}`)!.getAttribute('d')!;
     const xs = [...path.matchAll(/[ML]([\d.]+)/g)].map(([, x]) => Number(x));
     const now = document.querySelector<SVGLineElement>('#chart .now')!.x1.baseVal.value;
@@ -47,7 +46,7 @@ function spanOf(page: Page, line: 'usage' | 'expected'): Promise<number> {
   }, line);
 }
 
-/** Contrast (WCAG 2) of a colour on the panel behind the legend; for elements with full opacity only. */
+/** Contrast (WCAG 2) of a legend's colour on its panel. It is 0 for an element without full opacity. */
 function legendContrast(page: Page, name: string): Promise<number> {
   return page.evaluate((key) => {
     const luminance = (colour: string) => {
@@ -104,7 +103,7 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
     await later.goto(url);
     await expect(headline(later)).toHaveText(/^The dish is online\. No player reports\./);
     await expect(card(later, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
-    // Sooner than it could be seen live.
+    // The page cannot have seen this live, because it has been open for less time.
     await expect.poll(() => spanOf(later, 'usage'), { timeout: 4000 }).toBeGreaterThan(0.9);
     await expect.poll(() => spanOf(later, 'expected'), { timeout: 4000 }).toBeGreaterThan(0.12);
     await expect(card(later, 'Players')).toContainText(`createServiceForecaster('${url}')`);
@@ -126,7 +125,7 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
     await expect.poll(() => spanOf(page, 'usage')).toBeGreaterThan(0.9);
     await expect(card(page, 'Players').getByRole('row')).toHaveText(['PlayerShareState', /^1100 %downloading/]);
     await expect(card(page, 'Dish')).toContainText(/Ping\d+ ms/);
-    await expect(card(page, 'Recordings')).toContainText('Start the service with --record');
+    await expect(card(page, 'Recordings')).toContainText('start the service with --record');
     const countdown = await headline(page).textContent();
     await expect(headline(page)).not.toHaveText(countdown!);
     await expect(problems(page)).toBeEmpty();
@@ -168,7 +167,7 @@ test('asks for the token, and names a problem and what to do', async ({ page, st
 test('shows the truth when the dish is gone, the disk is full and the clock leapt', async ({ page, start }) => {
   test.setTimeout(120_000);
   const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock: REAL_CLOCK });
-  const disk = new SmallDisk({ room: 2000 });
+  const disk = new SmallDisk(2000);
   let leapMs = 0;
   const expectSoon = expect.configure({ timeout: 20_000 });
   const { url } = await start({
@@ -189,11 +188,8 @@ test('shows the truth when the dish is gone, the disk is full and the clock leap
   dish.close();
   await expectSoon(headline(page)).toHaveText(/^The dish does not answer\. No player reports\./);
   await expectSoon(card(page, 'Dish')).not.toContainText('Ping');
-  await expectSoon(problems(page).locator('p')).toHaveText([
-    /^Recording: /,
-    /^Clock: /,
-    /^Dish: .*nothing answers there/,
-  ]);
+  const found = [/^Recording: /, /^Clock: /, /^Dish: .*nothing answers there/];
+  await expectSoon(problems(page).locator('p')).toHaveText(found);
   await expectAccessible(page);
   disk.room = 1e9;
   await expectSoon(problems(page)).not.toContainText('Recording');
@@ -212,18 +208,10 @@ test('needs two round trips for its first picture, and little', async ({ page, s
   await expect(headline(page)).toHaveText('No dish is configured. No player reports.');
   const firstMs = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]!.startTime);
   test.info().annotations.push({ type: 'first picture', description: `${firstMs.toFixed(0)} ms` });
-  // Document; styles and scripts; what it asks the service.
+  // The requests are the document, then styles and scripts, then the service's data.
   expect([...new Set(requests)].sort()).toEqual([
-    '/',
-    '/page/chart.js',
-    '/page/page.css',
-    '/page/page.js',
-    '/page/texts.js',
-    '/page/theme.css',
-    '/v1/forecast',
-    '/v1/handovers',
-    '/v1/history',
-    '/v1/state',
+    ...['/', '/page/chart.js', '/page/page.css', '/page/page.js', '/page/texts.js', '/page/theme.css'],
+    ...['/v1/forecast', '/v1/handovers', '/v1/history', '/v1/state'],
   ]);
   expect(bytes).toBeLessThan(60_000);
 });

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { InputError } from '../abr/errors.ts';
 import { importOwnAlgorithms, type OwnAlgorithm } from './own-algorithm.ts';
 
-/** A JavaScript module of each file and its imports; an `InputError` for one that creates no controller. */
+/** A JavaScript module of each file and its imports; an `InputError` if a file creates no controller. */
 export async function bundleAlgorithms(names: readonly string[]): Promise<OwnAlgorithm[]> {
   const algorithms = await Promise.all([...new Set(names)].map(bundled));
   const controllers = await importOwnAlgorithms(algorithms);

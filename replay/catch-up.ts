@@ -6,16 +6,16 @@ export type CatchUp = 'default' | 'lolp';
 /** dash.js's bounds of the rate for a service without bounds. */
 export const DEFAULT_PLAYBACK_RATES = { min: 0.5, max: 1.5 };
 
-/** dash.js evaluates its law at each `timeupdate`; Chromium sends one each 250 ms (HTMLMediaElement, from source). */
+/** dash.js evaluates its law at `timeupdate`, which Chromium sends every 250 ms (HTMLMediaElement, from source). */
 export const CATCH_UP_PERIOD_SECONDS = 0.25;
 
-/** dash.js seeks to the live edge beyond this excess of latency over its target (`liveCatchup.maxDrift`). */
+/** If latency exceeds its target by more, dash.js seeks to the target (`liveCatchup.maxDrift`). */
 export const MAX_DRIFT_SECONDS = 12;
 
 /** dash.js's `buffer.lowLatencyStallThreshold`: the buffer counts as empty, and the default law plays at rate 1. */
 const EMPTY_BUFFER_SECONDS = 0.3;
 
-/** dash.js's `liveCatchup.playbackBufferMin`, of LoL+. */
+/** dash.js's `liveCatchup.playbackBufferMin`, which LoL+ uses. */
 const LEAST_BUFFER_SECONDS = 0.5;
 
 /** The steepness of all laws, per second of latency or buffer. */
@@ -36,17 +36,12 @@ export interface CatchUpSituation {
   presentRate: number;
 }
 
-/** The playback rate from now on: the law's, or the present one if the change is too small for dash.js. */
+/** The playback rate from now on: the law's rate, or the present rate if the change is too small for dash.js. */
 export function catchUpRate(catchUp: CatchUp, situation: CatchUpSituation): number {
   const rate = lawRate(catchUp, situation);
   const { presentRate, rates } = situation;
   const isApplied = rate === 1 || Math.abs(presentRate - rate) >= LEAST_CHANGE_SHARE * (rates.max - 1);
   return isApplied ? rate : presentRate;
-}
-
-/** Whether dash.js gives up catching up and seeks to the target latency. */
-export function shouldJumpToLive(latencySeconds: number, targetLatencySeconds: number): boolean {
-  return latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;
 }
 
 function lawRate(catchUp: CatchUp, situation: CatchUpSituation): number {
@@ -60,7 +55,7 @@ function lawRate(catchUp: CatchUp, situation: CatchUpSituation): number {
   return sigmoid(lateSeconds, rates);
 }
 
-/** From the least rate far below 0 to the highest far above it. */
+/** Grows from the lowest rate far below 0 s to the highest rate far above. */
 function sigmoid(seconds: number, { min, max }: { min: number; max: number }): number {
   const change = seconds < 0 ? 1 - min : max - 1;
   return 1 - change + (2 * change) / (1 + Math.exp(-STEEPNESS * seconds));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 
-/** Returns the path of names in the folder, which is new for each test, or one for the file or its `describe`. */
+/** Returns a function that gives paths in a folder, which is new for each test, or for the file or its `describe`. */
 export function temporaryFolder(lasts: 'test' | 'file'): (...names: string[]) => string {
   const [before, after] = lasts === 'test' ? [beforeEach, afterEach] : [beforeAll, afterAll];
   let folder: string;

@@ -4,9 +4,10 @@ import { InputError } from '../abr/errors.ts';
 import type { CatchUp } from './catch-up.ts';
 
 /**
- * `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock, or (in the simulator) with the
- * page's load as evidence; with a model of `--fold-models` if there is one. `shipped`: the plugin's with its own model in
- * any case. `onnx`: the shipped model as an ONNX file. `service`: of a prediction service on the link (in browsers).
+ * `oracle`: the true future. `built-in`: the plugin's forecaster, with or without its handover clock, or (in the
+ * simulator) with the page's load as evidence; it uses the model of `--fold-models`, if given. `shipped`: the plugin's
+ * forecaster with its own model. `onnx`: the shipped model as an ONNX file. `service`: a prediction service on the link
+ * (in browsers).
  */
 const FORECASTER_NAMES = [
   'oracle',
@@ -48,23 +49,17 @@ const CATCH_UP_ENDING = ':lolp-catch-up';
  * check the controller.
  * @throws {InputError} of `field` for an unknown forecaster.
  */
-export function splitAlgorithm(
-  given: string,
-  field: string,
-): {
-  controller: string;
-  forecaster: ForecasterName | undefined;
-  catchUp: CatchUp | undefined;
-  player: PlayerName | undefined;
-} {
+export function splitAlgorithm(given: string, field: string) {
   const { name, player } = splitPlayer(given);
   const onnxAt = name.search(/@onnx:./);
   const at = onnxAt >= 0 ? onnxAt : /\.(ts|js|mjs)(:[a-z-]+)*$/.test(name) ? -1 : name.lastIndexOf('@');
   const ended = at < 0 ? name : name.slice(0, at);
-  const catchUp = ended.endsWith(CATCH_UP_ENDING) ? 'lolp' : undefined;
+  const catchUp: CatchUp | undefined = ended.endsWith(CATCH_UP_ENDING) ? 'lolp' : undefined;
   const controller = catchUp ? ended.slice(0, -CATCH_UP_ENDING.length) : ended;
   const wanted = at < 0 ? defaultForecaster(controller) : name.slice(at + 1);
-  const forecaster = isOnnx(wanted) ? wanted : FORECASTER_NAMES.find((known) => known === wanted);
+  const forecaster: ForecasterName | undefined = isOnnx(wanted)
+    ? wanted
+    : FORECASTER_NAMES.find((known) => known === wanted);
   if (wanted !== undefined && forecaster === undefined) {
     const known = FORECASTER_NAMES.map((forecasterName) => `${name.slice(0, at)}@${forecasterName}`);
     throw new InputError(field, `one of ${known.join(', ')}, or @onnx:<file>`, given);

@@ -1,11 +1,11 @@
-/** Households: several players, and other traffic, on one link. They have a name, or come from a JSON file. */
+/** Households: several players and other traffic on one link, by name or from a JSON file. */
 
 import { InputError } from '../abr/errors.ts';
 import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface HouseholdPlayer {
-  /** Default: the given one, from `--algorithms`. */
+  /** Default: the algorithm of `--algorithms`. */
   algorithm?: string;
   /** Second of the household at which the session begins; the segments before it are left out. */
   joinSeconds: number;
@@ -23,23 +23,20 @@ export interface Household {
   traffic: readonly OtherTraffic[];
 }
 
-const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
-  ...(algorithm !== undefined && { algorithm }),
-  joinSeconds,
-});
-
-/** Joins differ by no multiple of a segment, because players that begin together stay together. */
-const TWO = [given(0), given(5.3)];
+/** Joins must not differ by a multiple of a segment, because players that begin together stay together. */
+const joins = (...seconds: number[]): HouseholdPlayer[] => seconds.map((joinSeconds) => ({ joinSeconds }));
+const TWO = joins(0, 5.3);
+const DYNAMIC = joins(9.1, 14.7).map((player) => ({ algorithm: 'dynamic', ...player }));
 
 export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   two: { name: 'two', players: TWO, traffic: [] },
-  four: { name: 'four', players: [...TWO, given(9.1), given(14.7)], traffic: [] },
-  mixed: { name: 'mixed', players: [...TWO, given(9.1, 'dynamic'), given(14.7, 'dynamic')], traffic: [] },
-  'late-joiner': { name: 'late-joiner', players: [...TWO, given(62.3)], traffic: [] },
+  four: { name: 'four', players: joins(0, 5.3, 9.1, 14.7), traffic: [] },
+  mixed: { name: 'mixed', players: [...TWO, ...DYNAMIC], traffic: [] },
+  'late-joiner': { name: 'late-joiner', players: joins(0, 5.3, 62.3), traffic: [] },
   download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
 
-/** Segments of a player's session in a household whose sessions have `segmentCount`; below 1: it joins too late. */
+/** Segments of a player's session in a household of `segmentCount` segments; below 1 if the player joins too late. */
 export function segmentsOfPlayer(
   { joinSeconds }: HouseholdPlayer,
   { segmentCount, scenario }: { segmentCount: number; scenario: Pick<Scenario, 'segmentSeconds' | 'live'> },
@@ -58,9 +55,9 @@ export function householdNamed(name: string): Household {
 }
 
 /**
- * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds" }], "traffic": [{
- * "fromSeconds", "toSeconds" }] }`. Defaults: `name` the file's, `algorithm` the given one, `joinSeconds` 0, no traffic.
- * One player begins at second 0.
+ * Parses the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds" }], "traffic": [{
+ * "fromSeconds", "toSeconds" }] }`. Defaults: the file's name, the algorithm of `--algorithms`, `joinSeconds` 0, no
+ * traffic. A player must begin at second 0.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseHousehold(text: string, file: string): Household {

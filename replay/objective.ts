@@ -1,4 +1,4 @@
-/** What a controller plans on in a scenario. */
+/** The weights and qualities that a controller plans on in a scenario. */
 
 import { type Objective, type QoeWeights, qoeWeights } from '../abr/index.ts';
 import { type Pictures, weightsOfPictures } from '../session/decisions/qualities.ts';
@@ -7,8 +7,8 @@ import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 
 /**
- * As in a page, but with the scenario's prices of Mbit/s, and without the sizes of the pictures: those are stand-ins, which
- * say nothing of the scenario's bitrates.
+ * Weights as in a page, but with the scenario's prices of Mbit/s and without picture sizes: the pictures are stand-ins,
+ * whose sizes say nothing about the scenario's bitrates.
  */
 export function scenarioWeights(
   { ladderBps, mu, lambda }: Pick<Scenario, 'ladderBps' | 'mu' | 'lambda'>,
@@ -23,7 +23,7 @@ export function scenarioWeights(
       : weightsOf({ ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
 }
 
-/** The qualities of the scenario's segments, where it has some; `indexOf`: in the ladder, of a representation's id. */
+/** The qualities of the scenario's segments, if any. `indexOf` returns a representation id's index in the ladder. */
 export function scenarioQualities(
   scenario: Partial<Pick<ResolvedScenario, 'qualities'>> & Pick<Scenario, 'ladderBps'>,
   objective: Objective,

@@ -38,32 +38,32 @@ describe('importOwnAlgorithms', () => {
   });
 });
 
-test('a name with a slash or an ending of scripts is a file; its forecaster follows the last @', () => {
-  expect(['./mine', 'mine.ts', 'mine.js', 'a/mine.mjs', 'mpc-d', 'mpc-l:risk-0.5'].map(isOwnAlgorithm)).toEqual([
-    ...[true, true, true, true, false, false],
-  ]);
-  expect(splitAlgorithm('./@me/mine.ts@built-in', '')).toEqual({ controller: './@me/mine.ts', forecaster: 'built-in' });
-  expect(splitAlgorithm('./@me/mine.ts', '')).toEqual({ controller: './@me/mine.ts', forecaster: undefined });
+test('a name with a slash or an ending of scripts is a file', () => {
+  const names = ['./mine', 'mine.ts', 'mine.js', 'a/mine.mjs', 'mpc-d', 'mpc-l:risk-0.5'];
+  expect(names.map(isOwnAlgorithm)).toEqual([true, true, true, true, false, false]);
 });
 
-test('an ONNX file may have any path', () => {
-  const parts = { controller: 'mpc-l', forecaster: 'onnx:./models/me@home:2/mine.onnx', player: 'hls' };
-  expect(splitAlgorithm('mpc-l@onnx:./models/me@home:2/mine.onnx@hls', '')).toEqual(parts);
-  expect(splitAlgorithm('./mine.ts@onnx:a.ts', '')).toEqual({ controller: './mine.ts', forecaster: 'onnx:a.ts' });
-  expect(splitAlgorithm('mpc-l@onnx', '')).toEqual({ controller: 'mpc-l', forecaster: 'onnx' });
+test.each([
+  ['./@me/mine.ts@built-in', { controller: './@me/mine.ts', forecaster: 'built-in' }],
+  ['./@me/mine.ts', { controller: './@me/mine.ts' }],
+  ['./@me/mine.ts:lolp-catch-up', { controller: './@me/mine.ts', catchUp: 'lolp' }],
+  ['./mine.ts@onnx:a.ts', { controller: './mine.ts', forecaster: 'onnx:a.ts' }],
+  ['mpc-l@onnx', { controller: 'mpc-l', forecaster: 'onnx' }],
+  [
+    'mpc-l@onnx:./me@home:2/mine.onnx@hls',
+    { controller: 'mpc-l', forecaster: 'onnx:./me@home:2/mine.onnx', player: 'hls' },
+  ],
+  ['mpc-d', { controller: 'mpc-d' }],
+  ['mpc-l:no-forecast', { controller: 'mpc-l:no-forecast' }],
+  ['mpc-l:risk-1', { controller: 'mpc-l:risk-1', forecaster: 'built-in' }],
+  ['mpc-l:page-load', { controller: 'mpc-l:page-load', forecaster: 'built-in:page-load' }],
+  ['mpc-l:no-handover', { controller: 'mpc-l:no-handover', forecaster: 'built-in:no-handover' }],
+  ['mpc-l:lolp-catch-up@oracle', { controller: 'mpc-l', forecaster: 'oracle', catchUp: 'lolp' }],
+])('the parts of %s', (name, parts) => {
+  expect(splitAlgorithm(name, '')).toEqual(parts);
+});
+
+test('an ONNX forecaster needs a file', () => {
   const message = /mpc-l@service, or @onnx:<file>, got "mpc-l@onnx:"/;
   expect(() => splitAlgorithm('mpc-l@onnx:', '--algorithms')).toThrow(message);
-});
-
-test('the ending of the controller names the catch-up', () => {
-  expect(splitAlgorithm('mpc-d', '').catchUp).toBeUndefined();
-  expect(splitAlgorithm('mpc-l:no-handover:lolp-catch-up@oracle', '')).toEqual({
-    ...{ controller: 'mpc-l:no-handover', forecaster: 'oracle', catchUp: 'lolp' },
-  });
-  for (const part of ['no-handover', 'page-load']) {
-    expect(splitAlgorithm(`mpc-l:${part}`, '').forecaster).toBe(`built-in:${part}`);
-  }
-  expect(splitAlgorithm('mpc-l:no-forecast', '').forecaster).toBeUndefined();
-  expect(splitAlgorithm('mpc-l:risk-1', '').forecaster).toBe('built-in');
-  expect(splitAlgorithm('./@me/mine.ts:lolp-catch-up', '')).toEqual({ controller: './@me/mine.ts', catchUp: 'lolp' });
 });

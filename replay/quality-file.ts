@@ -1,4 +1,4 @@
-/** `quality.json`, which `leo-abr quality` writes: bytes and measured quality of a stream's segments. */
+/** `quality.json` has the bytes and measured quality of a stream's segments. `leo-abr quality` writes it. */
 
 import { check, isFrom, isPositive, requireArray, requireObject } from '../abr/errors.ts';
 import type { Encoding } from '../abr/qoe/quality.ts';
@@ -11,7 +11,7 @@ export interface QualityFile {
   metric: string;
   /** Usual duration of a segment. */
   segmentSeconds: number;
-  /** By id, as in `sizes.json`. If periods share the id, their segments follow one another. */
+  /** By id, as in `sizes.json`. If periods share an id, their segments follow each other. */
   representations: Record<string, MeasuredRepresentation>;
 }
 

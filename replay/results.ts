@@ -48,12 +48,9 @@ export interface SessionResult {
   household?: SeatInHousehold;
   /** Simulator: the session's second at which a forecast first named handovers; absent if none did. */
   handoversAtSeconds?: number;
-  /** How long it ran past the end of its trace, which then began again; absent if it did not. */
+  /** Seconds that the session ran past the end of its trace, which then began again; absent if it did not. */
   pastTraceSeconds?: number;
-  /**
-   * Mean payload rate of the link over the media's duration, if it is below the lowest bitrate; else absent. Older
-   * files lack it.
-   */
+  /** Mean payload rate of the link over the media's duration, if below the lowest bitrate. Older files lack it. */
   slowLinkBps?: number;
   /** Time per decision, only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
@@ -73,11 +70,7 @@ export interface SeatInHousehold {
 }
 
 /** All sessions of a household together; replay/evaluation/README.md defines the figures. */
-export interface HouseholdResult {
-  trace: string;
-  dataset: string;
-  group: string;
-  startSeconds: number;
+export interface HouseholdResult extends Pick<SessionResult, 'trace' | 'dataset' | 'group' | 'startSeconds'> {
   household: string;
   /** The algorithm that was given to the household. */
   algorithm: string;
@@ -92,17 +85,17 @@ export interface HouseholdResult {
   linkUtilisation: number;
 }
 
-/** Figures of a live stream from the first picture to the end. Latency counts from the capture of a picture. */
+/** Figures of a live session from the first picture to the end. Latency counts from the capture of a picture. */
 export interface LiveMetrics {
   /**
-   * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin x
-   * |1 - rate|; w = 0.05 Rmin up to 1.1 s of latency, else 0.1 Rmax (dash.js, LoLpQoEEvaluator.js). Latency and rate are
-   * means over time.
+   * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin
+   * x |1 - rate|; w = 0.05 Rmin up to 1.1 s of latency, else 0.1 Rmax (dash.js, LoLpQoEEvaluator.js). Latency and rate
+   * are means over time.
    */
   qoe: number;
   /** Seconds of the clock from the first picture to the end. */
   watchedSeconds: number;
-  /** Over that time, stalls included. */
+  /** Over `watchedSeconds`, stalls included. */
   latencySecondsMean: number;
   latencySecondsP95: number;
   stallSecondsPerMinute: number;
@@ -122,7 +115,7 @@ export interface FirstMinute {
   perceivedFirst60Seconds: number;
   /** QoE of the whole session. Each segment counts by the share of viewers who still watch it. */
   watchedQoe: number;
-  /** The same if half of the viewers leave within 30 s, and within 600 s. */
+  /** `watchedQoe` if half of the viewers leave within 30 s, and within 600 s. */
   watchedQoe30Seconds: number;
   watchedQoe600Seconds: number;
   /** From the first request until a segment plays that has 80 % of the mean bitrate after the first minute of media. */
@@ -142,10 +135,10 @@ export interface SummaryRow {
   dataset: string;
   algorithm: string;
   sessions: number;
-  /** How many of them were cut off, and how many ended by a fault. */
+  /** Sessions that were cut off, and sessions that ended by a fault. */
   cutoffs: number;
   faults: number;
-  /** How many ran past the end of their trace; absent if none did. */
+  /** Sessions that ran past the end of their trace; absent if none did. */
   pastTrace?: number;
   /** Mean QoE-linear. */
   qoeMean: number;
@@ -189,7 +182,7 @@ export interface BaselineComparison {
   baseline: string;
   pairs: number;
   resampledBy: ResampledBy;
-  /** Number of units with pairs; with fewer than two there are no intervals. */
+  /** Number of units with pairs; fewer than two have no intervals. */
   units: number;
   qoeDiff: Estimate;
   /** The difference of perceived QoE. Files from before version 0.3 lack it. */
@@ -198,18 +191,15 @@ export interface BaselineComparison {
   qoeMeanRatio: Estimate | null;
   worst5pctDiff: Estimate;
   severeShareDiff: Estimate;
-  /** At most 1. Null without `mpc-o`, where it is below the algorithm, and if its gain is below 2 % of the top QoE. */
+  /** At most 1. Null without `mpc-o`, if `mpc-o` is below the algorithm or gains less than 2 % of the top QoE. */
   oracleGapClosed: Estimate | null;
   /** On demand: differences of means. */
   firstMinute?: Record<keyof FirstMinute, Estimate>;
   /** Differences of means in a live scenario. */
-  live?: {
-    qoeDiff: Estimate;
-    latencySecondsDiff: Estimate;
-    stallSecondsPerMinuteDiff: Estimate;
-    stallsPerMinuteDiff: Estimate;
-    bitrateBpsDiff: Estimate;
-  };
+  live?: Record<
+    'qoeDiff' | 'latencySecondsDiff' | 'stallSecondsPerMinuteDiff' | 'stallsPerMinuteDiff' | 'bitrateBpsDiff',
+    Estimate
+  >;
 }
 
 /** `dataset` of the rows over all data sets; results of a single data set lack these rows. */
@@ -218,17 +208,12 @@ export const ALL_DATASETS = 'all';
 export interface ResolvedScenario extends Scenario {
   /** `[segment][representation]`. */
   segmentSizesBits: number[][];
-  /** The same, 0 to 100. Default: modelled from the bitrates. */
+  /** Qualities, 0 to 100, in the same order. Default: modelled from the bitrates. */
   qualities?: number[][];
 }
 
-/** A trace, or one of its starts in `at:`, that was too short for a session. */
-export interface LeftOutStart {
-  dataset: string;
-  trace: string;
-  startSeconds: number;
-  reason: string;
-}
+/** A trace that is too short for a session, or a start in `at:` without room for a session. */
+export type LeftOutStart = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds'> & { reason: string };
 
 export interface ToolInfo {
   name: string;
@@ -244,7 +229,7 @@ export interface ToolInfo {
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
   household?: Household;
-  /** The starts without room for a session; absent if there are none. */
+  /** The starts without room for a session; absent if all starts have room. */
   leftOut?: readonly LeftOutStart[];
   [key: string]: unknown;
 }

@@ -26,32 +26,32 @@ const NUMBERS = {
 } as const satisfies Record<string, NumberRule>;
 
 const OTHER_FIELDS = ['segmentCount', 'mu', 'traceScale', 'browser', 'live', 'segmentSizesBits', 'qualities', 'media'];
-/** What `media` has. */
+/** Fields that `media` replaces. */
 const MEDIA_FIELDS = ['ladderBps', 'segmentSeconds', 'segmentSizesBits', 'qualities', 'sizeSpread', 'sizeSeed'];
 const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
 
 const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
 
 /** @throws {InputError} with the known names. */
-export function scenarioNamed(name: string, field = '--scenario'): Scenario {
+export function scenarioNamed(name: string): Scenario {
   const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
   if (scenario !== undefined) return scenario;
-  const names = Object.keys(SCENARIOS).join(', ');
-  throw new InputError(field, `one of ${names}, or a .json file`, name);
+  throw new InputError('--scenario', `one of ${Object.keys(SCENARIOS).join(', ')}, or a .json file`, name);
 }
 
-/** The scenario with segment sizes: its own if it has any, else seeded ones. */
+/** The scenario with segment sizes: its own sizes, if any, else seeded sizes. */
 export function resolveScenario(scenario: Scenario | ResolvedScenario): ResolvedScenario {
   return 'segmentSizesBits' in scenario ? scenario : { ...scenario, segmentSizesBits: segmentSizesBits(scenario) };
 }
 
 /**
- * A scenario from the text of a JSON file: the fields of `Scenario`, and optionally sizes that replace the seeded ones and
- * qualities that replace the modelled ones: `segmentSizesBits` and `qualities` (`[segment][representation]`), or `media`,
- * the name of a `quality.json` with them, the ladder and the segments' duration, which `readMedia` reads. `file` is for messages, and without folder and ending the default of
- * `name`. Other defaults: `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95, `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, each field of `browser` the measured one,
- * `segmentCount` the number of given sizes; of `live` `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3,
- * `timeShiftSeconds` 20, `playbackRates` 0.95 to 1.05.
+ * Parses a scenario: the fields of `Scenario`, and optionally `segmentSizesBits` (instead of seeded sizes) and
+ * `qualities` (instead of modelled qualities), both `[segment][representation]`. `media` names a `quality.json` with
+ * both, the ladder and the segments' duration; `readMedia` reads it. `file` is for messages; its name without folder
+ * and ending is the default of `name`. Other defaults: `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95,
+ * `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, `browser` as measured, `segmentCount` the number of
+ * given sizes. In `live`: `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3, `timeShiftSeconds` 20,
+ * `playbackRates` 0.95 to 1.05.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseScenario(text: string, file: string, readMedia?: (name: string) => unknown): ResolvedScenario {
@@ -62,8 +62,8 @@ export function parseScenario(text: string, file: string, readMedia?: (name: str
   if (ladderBps.length === 0 || ladderBps.some((bps, i) => !(bps > (ladderBps[i - 1] ?? 0)))) {
     check.wrong('ladderBps', 'bitrates in bit/s, above 0 and ascending');
   }
-  const sizes = rowsFrom(check, 'segmentSizesBits', ladderBps, { above: 0 });
-  const qualities = rowsFrom(check, 'qualities', ladderBps, { min: 0, max: 100 });
+  const sizes = rowsFrom(check, 'segmentSizesBits', ladderBps.length, { above: 0 });
+  const qualities = rowsFrom(check, 'qualities', ladderBps.length, { min: 0, max: 100 });
   const numbers = check.each(NUMBERS);
   const { segmentSeconds, bufferCapSeconds } = numbers;
   const segmentCount = check.number('segmentCount', { whole: true, min: 1, default: sizes?.length });
@@ -147,45 +147,30 @@ function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCo
 }
 
 /** `[segment][representation]` */
-function rowsFrom(
-  check: FieldCheck,
-  field: string,
-  ladderBps: readonly number[],
-  rule: NumberRule,
-): number[][] | undefined {
+function rowsFrom(check: FieldCheck, field: string, representations: number, rule: NumberRule) {
   const rows = check.fields[field];
   if (rows === undefined) return undefined;
   if (!Array.isArray(rows) || rows.length === 0) check.wrong(field, 'a row per segment');
   return (rows as unknown[]).map((row, segment) => {
     const place = `${field}[${segment}]`;
-    if (!Array.isArray(row) || row.length !== ladderBps.length) {
-      check.wrong(place, `${ladderBps.length} numbers, one per bitrate of the ladder`, row);
+    if (!Array.isArray(row) || row.length !== representations) {
+      check.wrong(place, `${representations} numbers, one per bitrate of the ladder`, row);
     }
     return (row as unknown[]).map((number, i) => check.number(`${place}[${i}]`, rule, number));
   });
 }
 
-type MeasuredMedia = Required<
-  Pick<ResolvedScenario, 'ladderBps' | 'segmentSeconds' | 'segmentSizesBits' | 'qualities'>
->;
-
 /**
- * The representations by bitrate, and the segments that all of them have. `file` is for messages.
- * @throws {InputError} with file and field, also for a bitrate that two representations have.
+ * Reads the representations by bitrate, and the segments that all representations have. `file` is for messages.
+ * @throws {InputError} with file and field, also if two representations have the same bitrate.
  */
-function measuredMedia(value: unknown, file: string): MeasuredMedia {
+function measuredMedia(value: unknown, file: string) {
   const { representations, segmentSeconds } = parseQuality(value, file);
   const ladder = Object.values(representations).sort((a, b) => a.bitrateBps - b.bitrateBps);
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   const twice = ladderBps.find((bps, i) => bps === ladderBps[i + 1]);
-  if (twice !== undefined) {
-    throw new InputError(
-      placeOf({ file, field: 'representations' }),
-      'different bitrates',
-      undefined,
-      `${twice} twice`,
-    );
-  }
+  const field = placeOf({ file, field: 'representations' });
+  if (twice !== undefined) throw new InputError(field, 'different bitrates', undefined, `${twice} twice`);
   const segmentCount = Math.min(...ladder.map(({ bytes }) => bytes.length));
   const rows = (of: (one: (typeof ladder)[number], index: number) => number) =>
     Array.from({ length: segmentCount }, (_, index) => ladder.map((one) => of(one, index)));

@@ -42,8 +42,8 @@ export interface LiveStream {
 }
 
 /**
- * The encoder pauses, then catches up at once: chunks of the pause exist at its end, later ones at their time,
- * and the media has no gap. A request that is open waits. If a segment begins in the pause, dash.js's retries have to
+ * The encoder pauses, then catches up at once: chunks of the pause exist at its end, later chunks at their time,
+ * and the media has no gap. An open request waits. If a segment begins in the pause, dash.js's retries have to
  * outlast it, or dash.js gives up the server for ever: by default 15 in 1.5 s on a low-latency stream, 3 in 3 s on
  * others (`streaming.retryAttempts.MediaSegment`, `streaming.retryIntervals.MediaSegment`).
  */
@@ -54,7 +54,7 @@ export interface EncoderPause {
 
 /** What dash.js in Chromium adds to the textbook player; replay/simulator/README.md explains each. */
 export interface BrowserModel {
-  /** Delay of a request after the buffer has room for it, if the buffer was full. */
+  /** Delay of a request after a full buffer has room again. */
   requestLatenessSeconds: number;
   /** Delay between two requests if the buffer is not full. */
   requestGapSeconds: number;
@@ -109,7 +109,7 @@ const LIVE_HD: Omit<Scenario, 'name' | 'live'> = {
   ladderBps: [1e6, 2.5e6, 5e6, 8e6, 12e6, 16e6, 22e6, 30e6],
   segmentSeconds: 2,
   segmentCount: LIVE_SEGMENTS,
-  // dash.js's default; at the live edge the target latency is the limit.
+  // dash.js's default. At the live edge the target latency limits the buffer.
   bufferCapSeconds: 18,
   mu: 30,
   traceScale: { meanBps: 25e6 },
@@ -144,9 +144,9 @@ const SHORT: Omit<Scenario, 'name' | 'segmentSeconds' | 'segmentCount'> = {
 };
 
 /**
- * Sources: SafeSABR (2026) for `uhd-8` and, with its own price of stalls, `safesabr`; Pensieve and T3P for `pensieve-60`;
- * CMAB (MMSys 2024) for `cmab`; the others are the project's own, of which `dash-rules` holds the simulator's rules against
- * dash.js's.
+ * Sources: SafeSABR (2026) for `uhd-8` and, with its own price of stalls, `safesabr`; Pensieve and T3P for
+ * `pensieve-60`; CMAB (MMSys 2024) for `cmab`; the others are the project's own, of which `dash-rules` holds the
+ * simulator's rules against dash.js's.
  */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'uhd-8': { ...UHD, name: 'uhd-8', bufferCapSeconds: 8 },
@@ -212,7 +212,7 @@ export function liveSessionSeconds(
   return scenario.segmentCount * scenario.segmentSeconds - scenario.live.timeShiftSeconds;
 }
 
-/** The least latency at which media to play exists. */
+/** The lowest latency at which media exists. */
 export function encoderEdgeSeconds({ chunkSeconds, encoderLatencySeconds }: LiveStream): number {
   return chunkSeconds + encoderLatencySeconds;
 }

@@ -43,10 +43,10 @@ export function traceStartUtcMs(metadata: TraceMetadata): number {
   return metadata.startUtcMs ?? FALLBACK_START_UTC_MS + (metadata.epochPhaseSeconds ?? 0) * 1000;
 }
 
-/** From the second of the minute at second 0 to the handovers' second modulo 15, and back. */
+/** Converts the second of the minute at second 0 to the handovers' second modulo 15, and back. */
 export function handoverPhaseOf(epochPhaseSeconds: number): number {
   const phase = (((HANDOVER_SECOND - epochPhaseSeconds) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
-  // Without rounding noise, which could also make 15 of a difference of almost 0.
+  // Rounding noise could turn a difference of almost 0 into 15.
   return Number(phase.toFixed(6)) % EPOCH_SECONDS;
 }
 

@@ -1,9 +1,8 @@
-/** `npm run api`. What changes docs/api.txt changes the public types, and belongs in the changelog. */
+/** `npm run api`. A change of docs/api.txt is a change of the public types and belongs in the changelog. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { commandLine } from './command-line.js';
+import { commandLine, ROOT, read } from './command-line.js';
 
 const { values } = commandLine(
   `usage: npm run api [-- --check]
@@ -14,22 +13,21 @@ have changed, the newest section of CHANGELOG.md must have changed, too. With --
   { options: { check: { type: 'boolean' } } },
 );
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const REPORT = join(root, 'docs/api.txt');
-const read = (path) => readFileSync(path, 'utf8');
+const REPORT = join(ROOT, 'docs/api.txt');
 
 function fail(message) {
   console.error(message);
   process.exit(1);
 }
 
-/** Top-level declarations of a file by name, its imports by local name, and what it exports from elsewhere. */
+const DECLARATION = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|function|const) (\w+)/;
+
+/** Top-level declarations of a file by name, its imports by local name, and the files whose exports it passes on. */
 function parsed(path) {
   const [declared, imported, passed] = [new Map(), new Map(), []];
   let name;
-  for (const line of read(path)
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .split('\n')) {
+  const text = read(path).replace(/\/\*[\s\S]*?\*\//g, '');
+  for (const line of text.split('\n')) {
     if (/^\s*$|^\s*(private|#)|sourceMappingURL|^export \{\};/.test(line)) continue;
     const [, kind, list, from] =
       /^(import|export)(?: type)? (\{.*\}|\*(?: as \w+)?)(?: from '(.*)')?;/.exec(line) ?? [];
@@ -38,16 +36,11 @@ function parsed(path) {
     if (kind === 'export' && list === '*') passed.push(target);
     else if (kind !== undefined) {
       for (const [, original, local = original] of list.matchAll(/(?:type )?(\w+)(?: as (\w+))?(?=,| \})/g)) {
-        imported.set(local, {
-          path: target ?? (from ? undefined : path),
-          name: original,
-          isExported: kind === 'export',
-        });
+        const place = target ?? (from ? undefined : path);
+        imported.set(local, { path: place, name: original, isExported: kind === 'export' });
       }
       continue;
-    } else
-      name =
-        /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|function|const) (\w+)/.exec(line)?.[1] ?? name;
+    } else name = DECLARATION.exec(line)?.[1] ?? name;
     if (name !== undefined) declared.set(name, [...(declared.get(name) ?? []), line]);
   }
   return { declared, imported, passed };
@@ -58,21 +51,18 @@ const fileOf = (path) => files.get(path) ?? files.set(path, parsed(path)).get(pa
 
 function exportsOf(path) {
   const { declared, imported, passed } = fileOf(path);
-  const own = [...declared].filter(([, [line]]) => line.startsWith('export ')).map(([name]) => name);
-  return [
-    ...own,
-    ...[...imported].filter(([, one]) => one.isExported).map(([name]) => name),
-    ...passed.flatMap(exportsOf),
-  ];
+  const own = [...declared].filter(([, [line]]) => line.startsWith('export '));
+  const names = [...own, ...[...imported].filter(([, one]) => one.isExported)].map(([name]) => name);
+  return [...names, ...passed.flatMap(exportsOf)];
 }
 
-/** Adds a name's declaration in a file, or where that imports it from, and all that it mentions. */
+/** Adds a name's declaration from the file or from the file that it imports the name from, and all that it mentions. */
 function add(path, name, reached) {
   const { declared, imported, passed } = fileOf(path);
   const elsewhere = imported.get(name);
   if (declared.has(name)) {
     const text = declared.get(name).join('\n');
-    const key = `${relative(join(root, 'dist/types'), path)}: ${name}`;
+    const key = `${relative(join(ROOT, 'dist/types'), path)}: ${name}`;
     if (reached.has(key)) return;
     reached.set(key, text);
     for (const [mentioned] of text.matchAll(/\b[A-Za-z_]\w*\b/g)) {
@@ -83,8 +73,8 @@ function add(path, name, reached) {
   else for (const one of passed) if (exportsOf(one).includes(name)) add(one, name, reached);
 }
 
-const { exports } = JSON.parse(read(join(root, 'package.json')));
-const entries = Object.entries(exports).flatMap(([name, { types }]) => (types ? [[name, join(root, types)]] : []));
+const { exports } = JSON.parse(read('package.json'));
+const entries = Object.entries(exports).flatMap(([name, { types }]) => (types ? [[name, join(ROOT, types)]] : []));
 const missing = entries.find(([, path]) => !existsSync(path));
 if (missing) fail(`${missing[1]}: expected the types of "${missing[0]}"; run npm run types`);
 const reached = new Map();
@@ -94,7 +84,7 @@ const types = [
   ...[...reached].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, text]) => `\n# ${key}\n${text}`),
 ].join('\n');
 
-const newest = /^## .*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(read(join(root, 'CHANGELOG.md')))?.[1] ?? '';
+const newest = /^## .*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(read('CHANGELOG.md'))?.[1] ?? '';
 const hash = createHash('sha256').update(newest).digest('hex').slice(0, 16);
 const [, knownHash, known] = existsSync(REPORT) ? /^changelog: (\w+)\n\n([\s\S]*)\n$/.exec(read(REPORT)) : [];
 if (known === types) console.log('docs/api.txt: the public types are as reported');

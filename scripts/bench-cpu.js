@@ -1,11 +1,10 @@
-/** `npm run bench:cpu`: what the plugin costs on the main thread of a page; see the usage below. */
+/** `npm run bench:cpu`: measures the plugin's cost on the main thread of a page. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { bundledSources } from './bundled-sources.js';
-import { commandLine } from './command-line.js';
+import { commandLine, ROOT } from './command-line.js';
 
 const { values: flags, refuse } = commandLine(
   `usage: npm run build:plugin && npm run bench:cpu -- [--live] [--seconds 30] [--throttle 1,6,20]
@@ -27,7 +26,7 @@ rest is the steady state. Script times are per 30 s of playback, those of the st
       live: { type: 'boolean', default: false },
       seconds: { type: 'string', default: '30' },
       throttle: { type: 'string', default: '1,6,20' },
-      dist: { type: 'string', default: fileURLToPath(new URL('../dist/', import.meta.url)) },
+      dist: { type: 'string', default: join(ROOT, 'dist') },
     },
   },
 );
@@ -36,18 +35,16 @@ const factors = flags.throttle.split(',').map(Number);
 if (!(seconds > 6)) refuse(`--seconds: expected a number > 6, got ${flags.seconds}`);
 if (!factors.every((factor) => factor >= 1)) refuse(`--throttle: expected numbers >= 1, got ${flags.throttle}`);
 
-/** Between two samples of the main thread. */
+/** Time between two samples of the main thread. */
 const SAMPLE_MICROS = 200;
 const START_SECONDS = 6;
 const VARIANTS = ['no plugin', 'plugin', 'listener'];
 const PLUGIN = 'leo-abr.js';
 const DASH = 'dash.all.min.js';
-/** The wrapper of the body's reader (src/dash/live-support.ts): its time is the browser's in `read`, which dash.js calls. */
-const READ = /^read$/;
+/** The plugin wraps the body's reader (src/dash/live-support.ts). Time in this wrapper is the browser's. */
+const READ = 'read';
 const FILES = {
-  [DASH]: createRequire(import.meta.url)
-    .resolve('dashjs')
-    .replace(/[^/]*$/, DASH),
+  [DASH]: join(createRequire(import.meta.url).resolve('dashjs'), '..', DASH),
   [PLUGIN]: join(flags.dist, PLUGIN),
 };
 const PAGE = `<!doctype html><video width="320" muted></video><script src="${DASH}"></script>
@@ -68,9 +65,7 @@ const origin = await startOrigin({
 const { executablePath, args, env } = await findBrowser();
 const browser = await chromium.launch({ executablePath, args, env });
 try {
-  for (const factor of factors) {
-    for (const variant of VARIANTS) await measure(factor, variant);
-  }
+  for (const factor of factors) for (const variant of VARIANTS) await measure(factor, variant);
 } finally {
   await browser.close();
   await origin.close();
@@ -102,7 +97,7 @@ async function measure(factor, variant) {
   if (!(played > 0.5 * seconds)) console.log(`only ${played.toFixed(1)} s were played`);
   for (const fault of faults) console.log(`fault: ${fault}`);
   const sorted = tickMillis.sort((a, b) => a - b);
-  const at = (level) => (sorted[Math.floor(level * sorted.length)] ?? Number.NaN).toFixed(1);
+  const at = (level) => sorted[Math.floor(level * sorted.length)].toFixed(1);
   const times = ({ dash, plugin, forPlugin }, scale) => {
     const millis = (micros) => ((micros / 1000) * scale).toFixed(0);
     const ratio = (plugin / dash).toFixed(2);
@@ -115,9 +110,9 @@ async function measure(factor, variant) {
   console.log(`CPU / ${factor}, ${variant}: ${times(steady, scale)}, ${ticks}${heap}; start: ${times(start, 1)}`);
 }
 
-/** Time by the file of the innermost script; `forPlugin`: of dash.js, called by the plugin. */
+/** Sums time by the file of the innermost script. `forPlugin` is dash.js's time in calls by the plugin. */
 function scriptMicros({ nodes, samples, timeDeltas }, factor) {
-  // For longer, the page has waited for a busy host.
+  // A longer time means that the page has waited for a busy host.
   const longestMicros = 3 * SAMPLE_MICROS * factor;
   const owners = new Map();
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
@@ -127,7 +122,7 @@ function scriptMicros({ nodes, samples, timeDeltas }, factor) {
     for (let at = id; at !== undefined; at = parents.get(at)) {
       const { url, functionName } = frames.get(at);
       const name = [DASH, PLUGIN].find((one) => url.endsWith(`/${one}`));
-      if (file === undefined && name === PLUGIN && READ.test(functionName)) continue;
+      if (file === undefined && name === PLUGIN && functionName === READ) continue;
       file ??= name;
       if (file === DASH && name === PLUGIN) return 'forPlugin';
     }
@@ -141,11 +136,10 @@ function scriptMicros({ nodes, samples, timeDeltas }, factor) {
   return { ...sums, dash: sums.dash + sums.forPlugin };
 }
 
-/** A stream and its link: 8 Mbit/s, and 1 Mbit/s for 1 s of each 15. */
+/** A stream and its link of 8 Mbit/s, with 1 Mbit/s for 1 s of each 15. */
 function streamOf(mediaSeconds) {
   const epochs = Math.ceil(mediaSeconds / 15) + 2;
   const ends = Array.from({ length: epochs }, (_, i) => [15 * i + 11, 15 * i + 12]).flat();
-  const live = SCENARIOS['live-hd-1'];
   const segmentSeconds = 2;
   return {
     trace: {
@@ -156,7 +150,7 @@ function streamOf(mediaSeconds) {
       metadata: { dataset: 'bench', recordingGroup: 'bench', startUtcMs: Date.now() },
     },
     scenario: {
-      ...(flags.live ? live : SCENARIOS['hd-16']),
+      ...SCENARIOS[flags.live ? 'live-hd-1' : 'hd-16'],
       segmentSeconds,
       ladderBps: [300e3, 1e6, 2.5e6, 5e6],
       segmentCount: Math.ceil(mediaSeconds / segmentSeconds),
@@ -165,7 +159,7 @@ function streamOf(mediaSeconds) {
   };
 }
 
-/** In the page: times the plugin's timers; `seen` gives the times since its last call. */
+/** Runs in the page and times the plugin's timers. `seen` returns the times since its last call. */
 function timeTicks() {
   const tickMillis = [];
   const original = window.setInterval;
@@ -187,7 +181,7 @@ function timeTicks() {
   };
 }
 
-/** In the page. */
+/** Runs in the page. */
 function play({ manifest, variant }) {
   const player = window.dashjs.MediaPlayer().create();
   if (variant !== 'no plugin') window.handle = window.attachLeoAbr(player);

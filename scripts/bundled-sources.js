@@ -1,12 +1,11 @@
 /** Bundles the project's TypeScript, so that scripts can run it in Node. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
+import { ROOT as root } from './command-line.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-
-/** Imports a module (path from the project's root) through a temporary bundle; returns its exports. */
+/** Imports a module (path from the project's root) through a temporary bundle. Returns its exports. */
 export async function bundledSources(entry) {
   mkdirSync(join(root, 'build'), { recursive: true });
   const folder = mkdtempSync(join(root, 'build', 'sources-'));

@@ -1,18 +1,14 @@
-/** `npm run check:english`: finds patterns that stop a reader, in Markdown and in doc comments; see the usage below. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { commandLine } from './command-line.js';
+/** `npm run check:english`: finds patterns that stop a reader, in Markdown and in doc comments. */
+import { commandLine, gitFiles, read } from './command-line.js';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const USAGE = `usage: npm run check:english
+commandLine(`usage: npm run check:english
 
 Prints file:line, the words and the advice for each pattern that stops a reader. It reads the prose of all Markdown, and the
-doc comments of all TypeScript. The status is 1 if it finds any.`;
-/** Pages that are generated, and the history of changes. */
+doc comments of all TypeScript. The status is 1 if it finds any.`);
+
+/** The check leaves out generated pages and the history of changes. */
 const LEFT_OUT = /^(predictor\/models\/|CHANGELOG\.md)/;
-/** What begins a sentence: a line or comment of its own, a list item, a cell, or the end of the sentence before. */
+/** A sentence begins a line, a comment, a list item or a cell, or follows another sentence. */
 const BEGIN = /(?<=^|[.?!:] |\| |[-*] )/.source;
 const PATTERNS = [
   [`${BEGIN}Of (?!course)\\w+`, 'begin with the subject'],
@@ -39,15 +35,11 @@ const PATTERNS = [
   only,
 }));
 
-commandLine(USAGE, {});
-const read = (file) => readFileSync(join(ROOT, file), 'utf8');
-const list = (...paths) => execFileSync('git', ['ls-files', ...paths], { cwd: ROOT, encoding: 'utf8' }).split('\n');
-const pages = list('*.md').filter((file) => file !== '' && !LEFT_OUT.test(file));
-const sources = list('*.ts').filter((file) => file !== '');
+const pages = gitFiles('*.md').filter((file) => !LEFT_OUT.test(file));
 for (const file of pages) report(file, prose(read(file)), 'md');
-for (const file of sources) report(file, docComments(read(file)), 'ts');
+for (const file of gitFiles('*.ts')) report(file, docComments(read(file)), 'ts');
 
-/** The text with the same lines, without code blocks, code in a line, addresses of links and generated tables. */
+/** Blanks code blocks, code in a line, addresses of links and generated tables. The number of lines stays. */
 function prose(text) {
   const blank = (found) => found.replaceAll(/[^\n]/g, '');
   return text
@@ -55,7 +47,7 @@ function prose(text) {
     .replaceAll(/^ {4}.*$|`[^`]*`|\]\([^)]*\)/gm, (found) => found.replaceAll(/[^\n]/g, '_'));
 }
 
-/** The text with the same lines, of doc comments alone. */
+/** Blanks everything but doc comments. The number of lines stays. */
 function docComments(text) {
   const parts = text.split(/(\/\*\*[\s\S]*?\*\/)/);
   const bare = (comment) => comment.replaceAll(/\/\*\* ?|^ *\*\/?(?: |$)|\*\/$/gm, '').replaceAll(/`[^`\n]*`/g, '_');

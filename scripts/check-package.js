@@ -1,10 +1,9 @@
-/** What `npm run check` has on the packages as packed. It needs their builds, but not the network. */
+/** `npm run check:package`: checks the packages as npm packs them. It needs their builds, but not the network. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
-import { commandLine } from './command-line.js';
+import { commandLine, ROOT, read } from './command-line.js';
 
 commandLine(`usage: npm run check:package
 
@@ -13,15 +12,14 @@ docs/api.txt against them; that the files for browsers are ES2022, that the plug
 foreign code of the command's pages is under a licence that allows it. The exit status is 1 if something is found.`);
 
 /**
- * The rule of attw that does not apply: the packages are ES modules only. A copy of the plugin in CommonJS would double
- * its files for `require`, which bundlers of pages do not need and Node has for ES modules, from 20.19 on.
+ * This rule of attw does not apply, because the packages are ES modules only. A copy in CommonJS would double the files
+ * for `require`. Bundlers of pages do not need it, and Node requires ES modules from 20.19 on.
  */
 const IGNORED = 'cjs-resolves-to-esm';
 
 /** Licences under which code may be bundled with code under Apache-2.0, if their text is beside it. */
 const LICENCES = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 for (const [program, ...args] of [
   ['publint/src/cli.js', '--strict'],
   ['publint/src/cli.js', '--strict', 'cli'],
@@ -31,7 +29,7 @@ for (const [program, ...args] of [
   // `npm pack` would build everything again.
   const env = { ...process.env, npm_config_ignore_scripts: 'true' };
   const command = [`node_modules/${program}`, ...args];
-  const { status } = spawnSync(process.execPath, command, { cwd: root, env, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, command, { cwd: ROOT, env, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
 }
 
@@ -39,28 +37,26 @@ const found = (message) => {
   console.error(message);
   process.exitCode = 1;
 };
-const read = (path) => readFileSync(join(root, path), 'utf8');
 
 /** The scripts of a folder for browsers. */
 const scriptsIn = (folder) =>
-  readdirSync(join(root, folder), { recursive: true }).flatMap((name) =>
-    /\.js$/.test(name) ? [`${folder}/${name}`] : [],
-  );
-const PAGES = ['cli/dist/demo', 'cli/dist/bench-page', 'cli/dist/page'];
-for (const path of ['dist', ...PAGES].flatMap(scriptsIn)) {
+  readdirSync(join(ROOT, folder), { recursive: true })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => `${folder}/${name}`);
+for (const path of ['dist', 'cli/dist/demo', 'cli/dist/bench-page', 'cli/dist/page'].flatMap(scriptsIn)) {
   try {
     parse(read(path), { ecmaVersion: 2022, sourceType: 'module' });
   } catch (error) {
     found(`${path}: expected ES2022: ${error.message}`);
   }
 }
-for (const name of readdirSync(join(root, 'dist')).filter((one) => one.endsWith('.js.map'))) {
+for (const name of readdirSync(join(ROOT, 'dist')).filter((one) => one.endsWith('.js.map'))) {
   const foreign = JSON.parse(read(`dist/${name}`)).sources.find((source) => source.includes('node_modules'));
   if (foreign) found(`dist/${name}: expected this project's sources only, got ${foreign}`);
 }
 for (const page of ['cli/dist/demo', 'cli/dist/bench-page']) {
   const path = `${page}/LICENSES.md`;
-  const headings = existsSync(join(root, path)) ? [...read(path).matchAll(/^## (.+?) - .+ \((.+)\)$/gm)] : [];
+  const headings = existsSync(join(ROOT, path)) ? [...read(path).matchAll(/^## (.+?) - .+ \((.+)\)$/gm)] : [];
   if (headings.length === 0) found(`${path}: expected the licences of what the page bundles`);
   for (const [, name, licence] of headings) {
     if (!LICENCES.test(licence)) found(`${path}: ${name}: expected a licence like ${LICENCES.source}, got ${licence}`);

@@ -1,9 +1,9 @@
-/** `npm run compare-tiers`: holds the simulator against a browser; see the usage below. */
+/** `npm run compare-tiers`: compares the simulator with a browser. */
 import { writeFileSync } from 'node:fs';
 import { bundledSources } from './bundled-sources.js';
 import { commandLine } from './command-line.js';
 
-/** Least share of the browser's decisions that the simulator's controller has to make again. */
+/** The simulator's controller must repeat at least this share of the browser's decisions. */
 const LEAST_SAME = 0.99;
 const { values, positionals, refuse } = commandLine(
   `usage: npm run compare-tiers -- [--out <file>] <browser.json> <simulator.json>...

@@ -1,4 +1,4 @@
-/** `npm run convert-media`: published measurements of videos as scenarios; see the usage below. */
+/** `npm run convert-media`: converts published measurements of videos to scenarios. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandLine } from './command-line.js';
@@ -24,13 +24,11 @@ if (positionals.length < 2) refuse(`expected two folders, got ${positionals.join
 const [from, to] = positionals;
 mkdirSync(to, { recursive: true });
 for (const name of readdirSync(from).filter((file) => file.endsWith('.json'))) {
-  const { title, segmentSeconds, representations, sizesBytes, vmaf } = JSON.parse(
-    readFileSync(join(from, name), 'utf8'),
-  );
-  // The last segment may be a rest of almost no bytes, which says nothing about a bitrate.
-  const isWhole = (i) =>
-    sizesBytes.some((bytes, k) => 8 * bytes[i] > 0.05 * representations[k].bitrateBps * segmentSeconds);
-  const count = sizesBytes[0].length - (isWhole(sizesBytes[0].length - 1) ? 0 : 1);
+  const media = JSON.parse(readFileSync(join(from, name), 'utf8'));
+  const { title, segmentSeconds, representations, sizesBytes, vmaf } = media;
+  // The last segment may have almost no bytes and so no meaningful bitrate.
+  const isLarge = (bytes, k) => 8 * bytes.at(-1) > 0.05 * representations[k].bitrateBps * segmentSeconds;
+  const count = sizesBytes[0].length - (sizesBytes.some(isLarge) ? 0 : 1);
   const entries = representations.map(({ id, ...about }, k) => [
     id,
     { ...about, bytes: sizesBytes[k].slice(0, count), quality: vmaf[k].slice(0, count) },

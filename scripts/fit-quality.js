@@ -1,9 +1,9 @@
-/** `npm run fit-quality`: the parameters of abr/qoe/quality.ts and abr/qoe/perceived-qoe.ts; see the usage below. */
+/** `npm run fit-quality`: fits the parameters of abr/qoe/quality.ts and abr/qoe/perceived-qoe.ts. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundledSources } from './bundled-sources.js';
 import { commandLine } from './command-line.js';
-import { codecFactors, encodeTargets, frameRateShares, readEncodes } from './measured-encodes.js';
+import { codecFactors, csvRows, encodeTargets, frameRateShares, mean, readEncodes, sum } from './measured-encodes.js';
 
 const { values, positionals, refuse } = commandLine(
   `usage: npm run fit-quality -- <media> <opinion> [--encodes <csv>]
@@ -17,24 +17,22 @@ is from npm run measure-encodes (scripts/encodes.csv).`,
 if (positionals.length < 2) refuse(`expected two folders, got ${positionals.join(' ') || 'none'}`);
 const { modelledQuality, perceivedQoe, QUALITY_PARAMETERS } = await bundledSources('abr/index.ts');
 
-/** VMAF's phone model is for a screen that fills about half of a television's height (an assumption, not a fit). */
+/** VMAF's phone model is assumed, not fitted, to be for a screen of about half of a television's height. */
 const PHONE_LINES = 540;
 /**
- * Published. Comyco (MM 2019, fitted on WaterlooSQoE-III): 0.8469 per point of VMAF, less 28.8 per second of stall and
- * 1.06 per point of a fall. Hossfeld et al. (2011): exp(-(0.15 seconds + 0.19) stalls). KSQI: a ninth for startup.
+ * Published prices. Comyco (MM 2019, fitted on WaterlooSQoE-III) has 0.8469 per point of VMAF, less 28.8 per second of
+ * stall and 1.06 per point of a fall. Hossfeld et al. (2011) have exp(-(0.15 seconds + 0.19) stalls). KSQI prices
+ * startup at a ninth.
  */
 const COMYCO = { stallSecond: 28.8 / 0.8469, fall: 1.06 / 0.8469 };
 const STALL_IN_SECONDS = 0.19 / 0.15;
 const STARTUP_DISCOUNT = 9;
 
 const STUDIES = ['SQoE-I', 'SQoE-II'];
-/** What differs between the clips of a study. */
+/** The clips of a study differ in these parts. */
 const PARTS = { 'SQoE-I': ['stall', 'startup'], 'SQoE-II': ['fall', 'rise'] };
 
-const sum = (values) => values.reduce((total, value) => total + value, 0);
-const mean = (values) => sum(values) / values.length;
-
-/** Targets: each encode's mean VMAF, below 1080 lines, because its reference is a compressed 1080-line upload. */
+/** Targets are each encode's mean VMAF below 1080 lines, because the reference is a compressed 1080-line upload. */
 function mediaTargets(folder) {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
@@ -52,24 +50,16 @@ function mediaTargets(folder) {
     });
 }
 
-/** A study's clips. A stall before the first chunk is the startup; a bitrate is the representation's mean in the clip. */
+/** A study's clips. A stall before the first chunk is the startup. A bitrate is a representation's mean in the clip. */
 function clipsOf(folder) {
-  const [, ...rows] = readFileSync(join(folder, 'data.csv'), 'utf8').trim().split('\n');
-  return rows.map((row) => {
-    const [file, mos, content] = row.split(',');
-    const [names, ...lines] = readFileSync(join(folder, 'streaming_logs', file), 'utf8')
-      .trim()
-      .split('\n');
-    const chunks = lines.map((line) => {
-      const values = line.split(',');
-      return Object.fromEntries(names.split(',').map((name, i) => [name, Number(values[i])]));
-    });
+  return csvRows(join(folder, 'data.csv')).map((row) => {
+    const [file, mos, content] = Object.values(row);
+    const chunks = csvRows(join(folder, 'streaming_logs', file));
     const bitrateOf = (index) =>
       mean(chunks.filter((chunk) => chunk.representation_index === index).map((chunk) => chunk.video_bitrate));
     const waits = chunks.map((chunk) => chunk.rebuffering_duration);
     return {
-      mos: Number(mos),
-      content,
+      ...{ mos, content },
       vmafs: chunks.map(({ vmaf }) => vmaf),
       encodings: chunks.map(({ representation_index, width, height, framerate, qp }) => {
         return { bitrateBps: 1000 * bitrateOf(representation_index), width, height, frameRate: framerate, qp };
@@ -82,22 +72,23 @@ function clipsOf(folder) {
   });
 }
 
-/** Coefficients of y on the rows' columns, by least squares; those of `positive` columns are 0 where they were negative. */
+/** Least-squares coefficients of y on the rows' columns. A negative coefficient of a `positive` column becomes 0. */
 function leastSquares(rows, y, positive = []) {
   const used = rows[0].map((_, i) => i);
   for (;;) {
-    const of = rows.map((row) => used.map((i) => row[i]));
-    const solved = solve(
-      used.map((_, i) => used.map((_, j) => sum(of.map((row) => row[i] * row[j])))),
-      used.map((_, i) => sum(of.map((row, k) => row[i] * y[k]))),
-    );
+    const columns = used.map((i) => rows.map((row) => row[i]));
+    const products = columns.map((a) => columns.map((b) => dot(a, b)));
+    const right = columns.map((a) => dot(a, y));
+    const solved = solve(products, right);
     const worst = used.findIndex((column, i) => positive.includes(column) && solved[i] < 0);
     if (worst < 0) return rows[0].map((_, i) => solved[used.indexOf(i)] ?? 0);
     used.splice(worst, 1);
   }
 }
 
-/** Gauss's elimination of a positive definite system. */
+const dot = (a, b) => sum(a.map((value, i) => value * b[i]));
+
+/** Solves a positive definite system by Gauss's elimination. */
 function solve(matrix, right) {
   const rows = matrix.map((row, i) => [...row, right[i]]);
   for (const [i, pivot] of rows.entries()) {
@@ -110,30 +101,23 @@ function solve(matrix, right) {
   return rows.map((row, i) => row.at(-1) / row[i]);
 }
 
-/** Levenberg and Marquardt's method with numeric derivatives. */
+/** Fits by Levenberg and Marquardt's method with numeric derivatives. */
 function fitQuality(targets) {
   const names = Object.keys(QUALITY_PARAMETERS);
   let parameters = Object.fromEntries(names.map((name) => [name, 0.3]));
-  // The last term keeps the frame rate's exponent at 0 where no target shows it.
-  const errors = (at) => [
-    ...targets.map(
-      ({ encoding, quality, weight = 1 }) => Math.sqrt(weight) * (quality - modelledQuality(encoding, at)),
-    ),
-    at.frameRate,
-  ];
+  const errorOf = ({ encoding, quality, weight = 1 }, at) =>
+    Math.sqrt(weight) * (quality - modelledQuality(encoding, at));
+  // The last term keeps the frame rate's exponent at 0 if no target depends on it.
+  const errors = (at) => [...targets.map((target) => errorOf(target, at)), at.frameRate];
   const loss = (at) => sum(errors(at).map((error) => error ** 2));
   for (let damping = 1, step = 0; step < 100; step++) {
     const now = errors(parameters);
     const slopes = names.map((name) =>
       errors({ ...parameters, [name]: parameters[name] + 1e-5 }).map((error, k) => (now[k] - error) / 1e-5),
     );
-    const normal = slopes.map((a, i) =>
-      slopes.map((b, j) => sum(a.map((x, k) => x * b[k])) * (i === j ? 1 + damping : 1)),
-    );
-    const change = solve(
-      normal,
-      slopes.map((a) => sum(a.map((x, k) => x * now[k]))),
-    );
+    const normal = slopes.map((a, i) => slopes.map((b, j) => dot(a, b) * (i === j ? 1 + damping : 1)));
+    const right = slopes.map((a) => dot(a, now));
+    const change = solve(normal, right);
     const next = Object.fromEntries(names.map((name, i) => [name, parameters[name] + change[i]]));
     if (loss(next) < loss(parameters)) {
       parameters = next;
@@ -144,22 +128,19 @@ function fitQuality(targets) {
 }
 
 /**
- * Targets of a study, from clips without stalls and switches: the mean VMAF; below 20 pictures per second, which VMAF
- * does not judge, the rating on VMAF's scale.
+ * Targets of a study from clips without stalls and switches. A target is the mean VMAF. VMAF does not judge less than
+ * 20 pictures per second, so those clips have the rating on VMAF's scale.
  */
 function studyTargets(clips, group) {
   const formats = ({ encodings }) =>
     new Set(encodings.map(({ height, frameRate, qp }) => `${height} ${frameRate} ${qp}`));
-  // In SQoE-I, with constant bitrates, the qp changes from chunk to chunk.
-  const even = clips.filter(
-    (clip) => clip.startupSeconds + clip.stallSeconds === 0 && (group === 'SQoE-I' || formats(clip).size === 1),
-  );
+  // SQoE-I has constant bitrates, at which the qp changes from chunk to chunk.
+  const isEven = (clip) => group === 'SQoE-I' || formats(clip).size === 1;
+  const even = clips.filter((clip) => clip.startupSeconds + clip.stallSeconds === 0 && isEven(clip));
   const isFull = ({ encodings }) => encodings[0].frameRate > 20;
   const full = even.filter(isFull);
-  const [offset, slope] = leastSquares(
-    full.map(({ vmafs }) => [1, mean(vmafs)]),
-    full.map(({ mos }) => mos),
-  );
+  const columns = full.map(({ vmafs }) => [1, mean(vmafs)]);
+  const [offset, slope] = leastSquares(columns, full.map(mosOf));
   return even.map((clip) => {
     const { frameRate, ...encoding } = clip.encodings[0];
     return isFull(clip)
@@ -168,19 +149,21 @@ function studyTargets(clips, group) {
   });
 }
 
+const mosOf = ({ mos }) => mos;
+
+/** Ranks, less their mean. */
 function ranks(values) {
   const sorted = [...values].sort((a, b) => a - b);
-  return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2);
+  const middle = (values.length - 1) / 2;
+  return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2 - middle);
 }
 
 function rankCorrelation(x, y) {
   const [a, b] = [ranks(x), ranks(y)];
-  const [ma, mb] = [mean(a), mean(b)];
-  const product = (u, mu, v, mv) => sum(u.map((value, i) => (value - mu) * (v[i] - mv)));
-  return product(a, ma, b, mb) / Math.sqrt(product(a, ma, a, ma) * product(b, mb, b, mb));
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
-/** A clip's parts per 4 s of media: mean quality by VMAF, stalls, startup seconds, falls, rises. */
+/** A clip's parts: mean VMAF, and per 4 s of media the stalls, startup seconds, falls and rises. */
 function partsOf({ vmafs: qualities, ...clip }) {
   const units = (qualities.length * clip.segmentSeconds) / 4;
   const changes = qualities.slice(1).map((quality, i) => quality - qualities[i]);
@@ -195,14 +178,9 @@ function partsOf({ vmafs: qualities, ...clip }) {
 
 /** Prices in units of quality, from ratings = offset + slope x (quality - prices x parts). */
 function fitPrices(clips, names) {
-  const solved = leastSquares(
-    clips.map((clip) => {
-      const parts = partsOf(clip);
-      return [1, parts.quality, ...names.map((name) => -parts[name])];
-    }),
-    clips.map(({ mos }) => mos),
-    names.map((_, i) => i + 2),
-  );
+  const rows = clips.map(partsOf).map((parts) => [1, parts.quality, ...names.map((name) => -parts[name])]);
+  const positive = names.map((_, i) => i + 2);
+  const solved = leastSquares(rows, clips.map(mosOf), positive);
   return Object.fromEntries(names.map((name, i) => [name, solved[i + 2] / solved[1]]));
 }
 
@@ -229,16 +207,12 @@ const without = Object.fromEntries(
   groups.map((group) => [group, fitQuality(targets.filter((target) => target.group !== group))]),
 );
 for (const group of groups) {
-  for (const [title, lines] of [
-    ['', undefined],
-    [', phone', PHONE_LINES],
-  ]) {
-    const of = targets.filter(
-      ({ group: of, encoding }) =>
-        of === group && (encoding.displayedLines === PHONE_LINES) === (lines === PHONE_LINES),
-    );
+  const ofGroup = targets.filter((target) => target.group === group);
+  for (const isPhone of [false, true]) {
+    const of = ofGroup.filter(({ encoding }) => (encoding.displayedLines === PHONE_LINES) === isPhone);
     const errors = of.map(({ encoding, quality }) => modelledQuality(encoding, without[group]) - quality);
-    if (of.length > 0) line(group + title, [of.length, mean(errors), mean(errors.map(Math.abs))], 1);
+    const title = isPhone ? `${group}, phone` : group;
+    if (of.length > 0) line(title, [of.length, mean(errors), mean(errors.map(Math.abs))], 1);
   }
 }
 
@@ -252,8 +226,8 @@ for (const { rate, share, shares } of frameRateShares(encodes)) {
 }
 
 const [one, two] = STUDIES.map((name) => fitPrices(studies[name], PARTS[name]));
-// Every stall of SQoE-I lasts 5 s, so the begin's share is Hossfeld's. Between two sources whose prices differ several
-// times stands their geometric mean; of falls, which are of one order, the mean.
+// Every stall of SQoE-I lasts 5 s, so the share of the stall's start is Hossfeld's. If two sources' prices differ
+// several times, their geometric mean counts. Prices of falls are of one order, so their mean counts.
 const stallSecond = Math.sqrt(one.stall * 5 * COMYCO.stallSecond) / (5 + STALL_IN_SECONDS);
 const prices = {
   stall: STALL_IN_SECONDS * stallSecond,
@@ -278,7 +252,7 @@ const objectives = {
   'log bitrate (log)': (name) => bitrateObjective(name, (rate) => Math.log(rate / lowest(name))),
 };
 const lowest = (name) => Math.min(...studies[name].flatMap(mbps));
-/** As abr/qoe.ts has it: the price of stalls is the top quality, that of changes 1. */
+/** The objective of abr/qoe/qoe.ts: the price of stalls is the top quality, the price of changes is 1. */
 function bitrateObjective(name, of) {
   const top = (content) =>
     Math.max(...studies[name].filter((clip) => clip.content === content).map((clip) => mean(mbps(clip))));
@@ -295,7 +269,7 @@ for (const [title, objective] of Object.entries(objectives)) {
     const clips = studies[name];
     const { qualitiesOf, pricesOf } = objective(name);
     const scores = clips.map((clip) => perceivedQoe({ ...clip, qualities: qualitiesOf(clip) }, pricesOf(clip)));
-    const mos = clips.map((clip) => clip.mos);
+    const mos = clips.map(mosOf);
     const within = [...new Set(clips.map(({ content }) => content))].map((content) => {
       const of = (_, i) => clips[i].content === content;
       return rankCorrelation(scores.filter(of), mos.filter(of));

@@ -1,4 +1,4 @@
-/** Jest's transform: swc's, with globals of inner loops as locals of each module, because they are slow in Jest's contexts. */
+/** Jest's transform: swc, with globals of inner loops as locals of each module, because Jest's contexts slow them. */
 import swc from '@swc/jest';
 
 const LOCAL = 'const { Array, Float64Array, Map, Math, Number, Object, Set } = globalThis; ';

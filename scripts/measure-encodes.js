@@ -1,4 +1,4 @@
-/** `npm run measure-encodes`: VMAF of encodes for `npm run fit-quality`; see the usage below. */
+/** `npm run measure-encodes`: measures VMAF of encodes for `npm run fit-quality`. */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,25 +21,25 @@ if (sources === undefined || !fs.existsSync(sources)) refuse(`expected a folder 
 const SECONDS = 4;
 const KEYFRAME_SECONDS = 2;
 const FRAME_RATE = 30;
-/** Lines of references, and the display's models. */
+/** VMAF's models by the lines of the reference. */
 const MODELS = { 2160: 'vmaf_4k_v0.6.1', 1080: 'vmaf_v0.6.1' };
-/** A clip is compressed: its reference is so much smaller that little of it is seen. */
+/** A clip is compressed, so its reference is smaller by this factor, which hides most of the compression. */
 const CLIP_SHRINKS = 1.3;
-/** VMAF of every sixth picture; its motion is of all. */
+/** VMAF counts every sixth picture. Its motion feature uses all pictures. */
 const SUBSAMPLE = 6;
-/** Mbit/s by lines, in H.264. */
+/** Mbit/s of H.264 by the lines of the reference, then by the lines of the encode. */
 const LADDERS = {
   2160: { 2160: [6, 20, 60], 1440: [4, 14], 1080: [1.5, 5, 14], 720: [0.7, 2.5], 480: [0.3, 1] },
   1080: { 1080: [1.5, 5, 14], 720: [0.7, 2.5], 480: [0.3, 1] },
 };
-/** Codecs at these lines, or the reference's; the rates are Mbit/s of 1080 lines, fewer in proportion to pixels. */
+/** Codecs are compared at these lines at most. Rates are Mbit/s at 1080 lines and shrink with the number of pixels. */
 const CODEC_LINES = 720;
 const CODEC_RATES = [0.8, 2, 5, 12];
 const FRAME_RATES = [60, 30, 15];
 const FRAME_RATE_JOB = { codec: 'h264', lines: 720, display_lines: 720, reference_rate: 60, target_mbps: 2 };
 const ENCODERS = {
   h264: 'libx264 -preset fast',
-  // `fast` takes minutes.
+  // At this size, the preset `fast` takes minutes.
   h264_large: 'libx264 -preset veryfast',
   hevc: 'libx265 -preset fast -x265-params pools=none:frame-threads=1:log-level=error',
   vp9: 'libvpx-vp9 -deadline good -cpu-used 4 -row-mt 0',
@@ -63,7 +63,7 @@ function heightOf(source) {
   return Math.min(height, (width * 9) / 16);
 }
 
-/** Corners of the view wander by some per cent of the picture, each at its own pace, so that motion is no translation. */
+/** The view's corners move by some per cent of the picture at different paces, so that motion is no translation. */
 function motionOf(lines, rate) {
   const corner = (i) => {
     const [x, y] = [i % 2, i >> 1];
@@ -81,7 +81,7 @@ function motionOf(lines, rate) {
   ].join(';');
 }
 
-/** Uncompressed, because decoding would take longer than VMAF. */
+/** The reference is uncompressed, because decoding would take longer than VMAF. */
 function makeReference(source, { isPicture, lines, rate }) {
   const name = file(`reference-${lines}-${rate}.y4m`);
   const filter = isPicture ? motionOf(lines, rate) : `crop='min(iw,ih*16/9)':'min(ih,iw*9/16)',${scaleTo(lines)}`;
@@ -101,7 +101,7 @@ function encode(reference, { codec, lines, frame_rate, target_mbps }) {
   return name;
 }
 
-/** Mean over the pictures; a lower frame rate's are repeated. */
+/** Mean VMAF over the pictures. At a lower frame rate, pictures are repeated. */
 function vmafOf(encoded, reference, { lines, rate, model }) {
   const log = file('vmaf.json');
   const graph =

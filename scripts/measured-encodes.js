@@ -1,26 +1,30 @@
-/** What `npm run measure-encodes` measured, for `npm run fit-quality`. */
+/** Reads the measurements of `npm run measure-encodes` for `npm run fit-quality`. */
 import { readFileSync } from 'node:fs';
 
-/** Encodes count so much, because they are few. */
+/** Encodes have more weight than other targets, because they are few. */
 const WEIGHT = 3;
 
-const mean = (values) => values.reduce((total, value) => total + value, 0) / values.length;
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
+export const mean = (values) => sum(values) / values.length;
 
-export function readEncodes(file) {
-  const [names, ...lines] = readFileSync(file, 'utf8').trim().split('\n');
-  return lines.map((line) => {
-    const values = line.split(',');
-    const row = Object.fromEntries(names.split(',').map((name, i) => [name, values[i]]));
-    const number = (name) => Number(row[name]);
-    return {
-      ...{ source: row.source, codec: row.codec, lines: number('lines'), displayLines: number('display_lines') },
-      ...{ frameRate: number('frame_rate'), referenceRate: number('reference_rate') },
-      ...{ bitrateBps: number('bitrate_bps'), quality: number('vmaf') },
-    };
-  });
+/** The rows of a CSV as objects. Cells with numbers are numbers. */
+export function csvRows(file) {
+  const [names, ...lines] = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  const parsed = (cell) => (Number.isNaN(Number(cell)) ? cell : Number(cell));
+  return lines.map((cells) => Object.fromEntries(names.map((name, i) => [name, parsed(cells[i])])));
 }
 
-/** Of full-rate encodes on the displays of VMAF's models. */
+export function readEncodes(file) {
+  return csvRows(file).map(({ source, codec, lines, ...row }) => ({
+    ...{ source, codec, lines, displayLines: row.display_lines, frameRate: row.frame_rate },
+    ...{ referenceRate: row.reference_rate, bitrateBps: row.bitrate_bps, quality: row.vmaf },
+  }));
+}
+
+/** Targets from full-rate encodes on the displays of VMAF's models. */
 export function encodeTargets(encodes) {
   return encodes
     .filter(({ displayLines, frameRate }) => displayLines >= 1080 && frameRate === 30)
@@ -31,8 +35,8 @@ export function encodeTargets(encodes) {
 }
 
 /**
- * Bits of each codec for a bit of H.264 at the same VMAF: by source, the mean ratio over the qualities that both curves
- * reach (Bjontegaard's, by straight lines over the bitrate's logarithm).
+ * Bits of each codec per bit of H.264 at the same VMAF. A source's ratio is the mean over the qualities that both
+ * curves reach, as in Bjontegaard's delta, with straight lines over the bitrate's logarithm.
  */
 export function codecFactors(encodes) {
   const full = encodes.filter(({ frameRate, lines, displayLines }) => frameRate === 30 && lines === displayLines);
@@ -53,26 +57,19 @@ export function codecFactors(encodes) {
       return [mean(steps.map((quality) => at(ours, quality) - at(theirs, quality)))];
     });
     const spread = Math.sqrt(mean(logs.map((log) => (log - mean(logs)) ** 2)));
-    return {
-      codec,
-      factor: Math.exp(mean(logs)),
-      low: Math.exp(mean(logs) - spread),
-      high: Math.exp(mean(logs) + spread),
-      logs,
-    };
+    const [low, factor, high] = [-spread, 0, spread].map((change) => Math.exp(mean(logs) + change));
+    return { codec, factor, low, high, logs };
   });
 }
 
 function at(curve, quality) {
-  const i = Math.max(
-    1,
-    curve.findIndex(([other]) => other >= quality),
-  );
+  const found = curve.findIndex(([other]) => other >= quality);
+  const i = Math.max(1, found);
   const [[q0, x0], [q1, x1]] = [curve[i - 1], curve[i]];
   return x0 + ((x1 - x0) * (quality - q0)) / (q1 - q0 || 1);
 }
 
-/** VMAF of repeated pictures as a share of the full rate's, by frame rate; means over sources. */
+/** VMAF of repeated pictures relative to the full rate's, by frame rate. `share` is the mean over sources. */
 export function frameRateShares(encodes) {
   const rows = encodes.filter(({ referenceRate }) => referenceRate === 60);
   return [30, 15].map((rate) => {

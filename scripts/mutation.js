@@ -1,4 +1,4 @@
-/** Stryker's runner of Jest, but a mutant's test files run one by one until one fails: the one beside it, then the shortest. */
+/** Stryker's runner of Jest, one test file at a time until one fails: the file beside the mutant, then the shortest. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
@@ -14,7 +14,7 @@ function jestByFile(injector) {
   runner.run = (settings) => run(file ? { ...settings, fileNamesUnderTest: undefined, testFiles: [file] } : settings);
   runner.dryRun = async (options) => {
     const result = await dryRun(options);
-    // A process that replaces this one reads them.
+    // If another process replaces this process, it reads the tests from the file.
     writeFileSync(TESTS, JSON.stringify(result.tests ?? []));
     return result;
   };

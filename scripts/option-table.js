@@ -1,10 +1,9 @@
-/** The options of an interface of session/page/option-types.ts, for the tables of docs/. */
-import { readFileSync } from 'node:fs';
+/** Reads the options of an interface of session/page/option-types.ts, for the tables of docs/. */
+import { read } from './command-line.js';
 
-const SOURCE = new URL('../session/page/option-types.ts', import.meta.url);
-
-/** In the order of the source: name, type, meaning, and default in words. Throws for an option that lacks one. */
-export function optionsOf(name, source = readFileSync(SOURCE, 'utf8')) {
+/** Name, type, meaning and default in words, in the order of the source. Throws if an option lacks one of them. */
+export function optionsOf(name) {
+  const source = read('session/page/option-types.ts');
   const body = new RegExp(`^export interface ${name} \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source)?.[1];
   if (body === undefined) throw new Error(`option-types.ts: no interface ${name}`);
   const comments = body.split(/^(?= {2}\/\*\*)/m);

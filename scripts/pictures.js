@@ -1,18 +1,15 @@
-/** `npm run pictures`: draws the SVG files of docs/images; see the usage below. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+/** `npm run pictures`: draws the SVG files of docs/images. */
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { bundledSources } from './bundled-sources.js';
-import { commandLine } from './command-line.js';
+import { commandLine, gitFiles, ROOT, read } from './command-line.js';
 import { readSteps } from './result-steps.js';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const USAGE = `usage: npm run pictures -- [--check]
 
-Draws docs/images/*.svg from docs/results/*.json (quality, stalls) and from the imports of the sources (house).
+Draws docs/images/*.svg from docs/results/*.json (quality, stalls, live) and from the imports of the sources (house).
 --check writes nothing; the status is 1 if a picture differs.`;
-/** Each folder's content, from the top down in the picture of the house; the service is beside the session. */
+/** Each folder's content, in the picture's order from top to bottom. The service is beside the session. */
 const HOUSE = {
   e2e: 'browser tests',
   demo: 'the page of npm start',
@@ -37,16 +34,16 @@ const { modelledQuality, usualDisplayedLines } = await bundledSources('abr/index
 const results = readSteps(join(ROOT, 'docs', 'results'));
 const objects = ({ columns, rows }) =>
   rows.map((row) => Object.fromEntries(Object.keys(columns).map((name, i) => [name, row[i]])));
-for (const [name, draw] of Object.entries({ quality, stalls, house })) {
+for (const [name, draw] of Object.entries({ quality, stalls, live, house })) {
   const file = join(ROOT, 'docs', 'images', `${name}.svg`);
   const picture = draw();
-  if (existsSync(file) && readFileSync(file, 'utf8') === picture) continue;
+  if (existsSync(file) && read(file) === picture) continue;
   console.log(`docs/images/${name}.svg: ${flags.check ? 'differs from its source' : 'written'}`);
   if (flags.check) process.exitCode = 1;
   else writeFileSync(file, picture);
 }
 
-/** The curve of quality, and a bar per bitrate and algorithm for the segments that it chose. */
+/** Draws the curve of quality, and for each bitrate and algorithm a bar with the share of its segments. */
 function quality() {
   const choices = objects(results.choices.tables.choices);
   const ladder = [...new Set(choices.map((row) => row['chosen, Mbit/s']))];
@@ -69,11 +66,10 @@ function quality() {
   ]);
 }
 
-/** A dot per algorithm. Beside a close dot to the right, its name is on the left. */
+/** Draws a dot per algorithm. If another dot is close on the right, the name is on the left. */
 function stalls() {
-  const rows = objects(results['any-link'].tables['any-link-algorithms']).filter(
-    ({ scenario }) => scenario === 'ladder-8',
-  );
+  const all = objects(results['any-link'].tables['any-link-algorithms']);
+  const rows = all.filter(({ scenario }) => scenario === 'ladder-8');
   const axis = (label, column, step) => {
     const values = rows.map((row) => row[column] / step);
     const [from, to] = [Math.floor(Math.min(...values)), Math.ceil(Math.max(...values))];
@@ -81,21 +77,46 @@ function stalls() {
     return { label, from: from * step, to: to * step, ticks };
   };
   const axes = [axis('stalls, s per session', 'stalls, s', 0.2), axis('quality, 0 to 100', 'quality', 1)];
-  return plot(
-    'Quality against stalls on 753 links with and without satellites: better is up and left',
-    axes,
-    (x, y) => {
-      const dots = rows.map((row) => ({ name: row.algorithm, left: x(row['stalls, s']), middle: y(row.quality) }));
-      return dots.map(({ name, left, middle }) => {
-        const isBeside = dots.some((one) => Math.abs(one.left - left - 70) < 60 && Math.abs(one.middle - middle) < 12);
-        const label = isBeside ? [left - 10, middle + 4, name, 'end'] : [left + 10, middle + 4, name];
-        return dot(name.startsWith('mpc-l') ? 0 : 1, left, middle) + text(...label);
-      });
-    },
+  const title = 'Quality against stalls on 753 links with and without satellites: better is up and left';
+  return plot(title, axes, (x, y) => {
+    const dots = rows.map((row) => ({ name: row.algorithm, left: x(row['stalls, s']), middle: y(row.quality) }));
+    return dots.map(({ name, left, middle }) => {
+      const isBeside = dots.some((one) => Math.abs(one.left - left - 70) < 60 && Math.abs(one.middle - middle) < 12);
+      const label = isBeside ? [left - 10, middle + 4, name, 'end'] : [left + 10, middle + 4, name];
+      return dot(name.startsWith('mpc-l') ? 0 : 1, left, middle) + text(...label);
+    });
+  });
+}
+
+/** Draws a line per algorithm through its targets of 1, 2, 3 and 5 s, with the latency beside each dot. */
+function live() {
+  const targets = [1, 2, 3, 5].map((seconds) => objects(results[`live-${seconds}`].tables[`live-${seconds}`]));
+  const axes = [
+    { label: 'stalls a minute', from: 0.02, to: 25, ticks: [0.03, 0.1, 0.3, 1, 3, 10], scale: Math.log10 },
+    { label: 'quality, 0 to 100', from: 91, to: 96, ticks: [91, 92, 93, 94, 95, 96] },
+  ];
+  const title = 'Live: quality against stalls, and the latency behind live: better is up and left';
+  return plot(title, axes, (x, y) =>
+    Object.entries({ 'mpc-l': [0, -24, 4], 'mpc-d': [1, 0, 19], throughput: [1, 0, -9], 'mpc-o': [2, 0, -9] }).flatMap(
+      ([name, [n, aside, below]]) => {
+        const dots = targets
+          .map((rows) => rows.find((row) => row.recordings === 'all' && row.algorithm === name))
+          .map((row) => ({ left: x(row['stalls / min']), middle: y(row.quality), latency: row['latency, s'] }));
+        const line = dots.map(({ left, middle }) => `${at(left)} ${at(middle)}`).join('L');
+        return [
+          `<path class="line c${n}" d="M${line}"/>`,
+          ...dots.map(({ left, middle }) => dot(n, left, middle)),
+          ...dots.map(({ left, middle, latency }, i) =>
+            text(left + (i < 3 ? aside : 0), middle + (i < 3 ? below : 19), `${latency.toFixed(1)} s`, 'middle'),
+          ),
+          text(dots[0].left + 10, dots[0].middle + 4, name),
+        ];
+      },
+    ),
   );
 }
 
-/** The folders, with an arrow for each import between them that no longer way implies. */
+/** Draws the folders with an arrow for each import, unless other arrows already lead there. */
 function house() {
   const imports = importsOfFolders();
   const reached = (from) => new Set([...imports[from]].flatMap((to) => [to, ...reached(to)]));
@@ -112,10 +133,10 @@ function house() {
 
 function importsOfFolders() {
   const imports = Object.fromEntries(Object.keys(HOUSE).map((name) => [name, new Set()]));
-  for (const file of execFileSync('git', ['ls-files', '*.ts'], { cwd: ROOT, encoding: 'utf8' }).split('\n')) {
+  for (const file of gitFiles('*.ts')) {
     if (!existsSync(join(ROOT, file)) || !/(?<!\.test|\.fixture)\.ts$/.test(file)) continue;
     const from = file.split('/')[0];
-    for (const [, path] of readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
+    for (const [, path] of read(file).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
       const to = normalize(join(file, '..', path)).split('/')[0];
       if (to !== from && imports[from] && imports[to]) imports[from].add(to);
     }
@@ -128,7 +149,7 @@ function placeOf(folder) {
   return { x: folder === 'service' ? 325 : 105, y: 36 + 60 * (row > 6 ? row - 1 : row) };
 }
 
-/** Straight down, or round a corner to the service and from it. */
+/** Draws an arrow straight down, or round a corner to or from the service. */
 function arrow(...folders) {
   const [from, to] = folders.map(placeOf);
   const begin = from.x < to.x ? `M${from.x + 95} ${from.y + 20}H${to.x}` : `M${from.x} ${from.y + 40}`;
@@ -136,8 +157,10 @@ function arrow(...folders) {
   return `<path class="line" marker-end="url(#tip)" d="${begin}${end}"/>`;
 }
 
+/** An axis goes from `from` to `to`, by the logarithm if it has a `scale`. */
 function plot(title, [across, up], shapes) {
-  const x = (value) => 60 + (540 * (value - across.from)) / (across.to - across.from);
+  const { scale = (value) => value } = across;
+  const x = (value) => 60 + (540 * (scale(value) - scale(across.from))) / (scale(across.to) - scale(across.from));
   const y = (value) => 340 - (290 * (value - up.from)) / (up.to - up.from);
   return svg(640, 400, title, [
     ...up.ticks.map(
@@ -150,7 +173,7 @@ function plot(title, [across, up], shapes) {
   ]);
 }
 
-/** The picture has a ground of its own, light or dark. */
+/** Makes the picture, with its own light or dark background. */
 function svg(width, height, title, shapes) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" viewBox="0 0 ${width} ${height}" role="img" font-family="sans-serif" font-size="13">
 <title>${title}</title>
@@ -160,7 +183,7 @@ function svg(width, height, title, shapes) {
   :root { --ground: #0d1117; --ink: #e6ebf2; --grid: #333c48; --c0: #7fb0ff; --c1: #ffac57; --c2: #4fd6b4 }
 }
 text, marker { fill: var(--ink) } .grid { stroke: var(--grid) } .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) }
-.line, .box { fill: none; stroke: var(--ink); stroke-width: 1.5 } .line.c2 { stroke: var(--c2) }
+.line, .box { fill: none; stroke: var(--ink); stroke-width: 1.5 } .line.c0 { stroke: var(--c0) } .line.c1 { stroke: var(--c1) } .line.c2 { stroke: var(--c2) }
 </style>
 <marker id="tip" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0 0L9 4L0 8Z"/></marker>
 <rect width="${width}" height="${height}" fill="var(--ground)"/>

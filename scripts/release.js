@@ -1,10 +1,9 @@
-/** `npm run release`. Publishes nothing. */
+/** `npm run release`: builds the packages of a release. It publishes nothing. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { commandLine } from './command-line.js';
+import { commandLine, ROOT } from './command-line.js';
 
 commandLine(`usage: npm run release
 
@@ -12,30 +11,27 @@ From a clean checkout: builds and packs leo-abr and leo-abr-tools twice, each ti
 (npm run size, npm run check:package), and writes the two files to build/release/ with their SHA-512. The exit status is
 1 if a check finds something, or if the second build has other bytes than the first.`);
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = join(root, 'build/release');
+const folder = join(ROOT, 'build/release');
 
 function run(program, ...args) {
   const env = { ...process.env, npm_config_ignore_scripts: program === 'npm' && args[0] === 'pack' ? 'true' : 'false' };
-  const { status, stdout } = spawnSync(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const { status, stdout } = spawnSync(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
   if (status === 0) return String(stdout);
   console.error(`${stdout}\n${program} ${args.join(' ')}: expected status 0, got ${status}`);
   process.exit(1);
 }
 
-/** Builds everything and packs it; returns SHA-512 by file. */
+/** Builds and packs everything. Returns SHA-512 by file. */
 function pack() {
   for (const made of ['dist', 'cli/dist', 'build/demo', 'build/tsbuild', 'build/release']) {
-    rmSync(join(root, made), { recursive: true, force: true });
+    rmSync(join(ROOT, made), { recursive: true, force: true });
   }
   run('npm', 'run', 'build');
   mkdirSync(folder, { recursive: true });
   run('npm', 'pack', '--pack-destination', folder, '--workspaces', '--include-workspace-root');
-  const hashOf = (name) =>
-    createHash('sha512')
-      .update(readFileSync(join(folder, name)))
-      .digest('base64');
-  return Object.fromEntries(readdirSync(folder).map((name) => [name, hashOf(name)]));
+  const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]);
+  const hashes = files.map(([name, bytes]) => [name, createHash('sha512').update(bytes).digest('base64')]);
+  return Object.fromEntries(hashes);
 }
 
 const changes = run('git', 'status', '--porcelain');

@@ -1,13 +1,11 @@
-/** `npm run reproduce`: plays the benchmarks behind tables of docs/ again; result-steps.js describes the steps. */
+/** `npm run reproduce`: repeats the benchmarks behind tables of docs/. result-steps.js describes the steps. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { commandLine } from './command-line.js';
+import { commandLine, ROOT } from './command-line.js';
 import { differences, MANIFEST, readSteps, rowsNow, writeStep } from './result-steps.js';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Data sets that `leo-abr datasets` cannot fetch. */
 const WITHOUT_RECIPE = ['leocc-digitised', 'starnet-sample'];
 const NEEDS = ['browser', 'python', 'cargo'];
@@ -24,20 +22,15 @@ again, and one that was interrupted goes on. The status is 1 if a step failed or
 --data <folder>     recordings, by default ../shared/data
 --results <folder>  the steps, by default docs/results
 --out <folder>      by default build/reproduce`;
-const {
-  values: flags,
-  positionals: asked,
-  refuse,
-} = commandLine(USAGE, {
-  options: {
-    ...Object.fromEntries(['list', 'check', 'update'].map((name) => [name, { type: 'boolean' }])),
-    with: { type: 'string', multiple: true, default: [] },
-    data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
-    results: { type: 'string', default: join(ROOT, 'docs', 'results') },
-    out: { type: 'string', default: join(ROOT, 'build', 'reproduce') },
-  },
-  positionals: Number.POSITIVE_INFINITY,
-});
+const options = {
+  ...Object.fromEntries(['list', 'check', 'update'].map((name) => [name, { type: 'boolean' }])),
+  with: { type: 'string', multiple: true, default: [] },
+  data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
+  results: { type: 'string', default: join(ROOT, 'docs', 'results') },
+  out: { type: 'string', default: join(ROOT, 'build', 'reproduce') },
+};
+const parsed = commandLine(USAGE, { options, positionals: Number.POSITIVE_INFINITY });
+const { values: flags, positionals: asked, refuse } = parsed;
 const unneeded = flags.with.find((program) => !NEEDS.includes(program));
 if (unneeded !== undefined) refuse(`--with: expected one of ${NEEDS.join(', ')}, got ${unneeded}`);
 const steps = readSteps(flags.results);
@@ -59,7 +52,7 @@ for (const name of chosen) {
 }
 process.exit(differing > 0 || failed.length > 0 ? 1 : 0);
 
-/** Prints whether the step is played, and why not. */
+/** Tells whether the step is played, and prints why not. */
 function isChosen(name) {
   const step = steps[name];
   const missing = missingIn(name);
@@ -91,7 +84,7 @@ async function compareOrUpdate(name, folder) {
   return flags.update ? 0 : count;
 }
 
-/** Skips what its manifest says was run with the same code and recordings; false if a command failed. */
+/** Plays a step, unless its manifest has the same code and recordings. Returns false if a command failed. */
 function run(name, folder) {
   const { recordings } = steps[name];
   const commands = steps[name].commands.map((lines) => lines.join('\n'));
@@ -124,14 +117,12 @@ function run(name, folder) {
     if (status === null || status >= 128) process.exit(130);
     return false;
   }
-  writeFileSync(
-    file,
-    `${JSON.stringify({ ...same, node: process.version, outputs: hashes([folder], folder) }, null, 2)}\n`,
-  );
+  const manifest = { ...same, node: process.version, outputs: hashes([folder], folder) };
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
   return true;
 }
 
-/** SHA-256 of files, and of those in folders, by path relative to `base`. */
+/** SHA-256 of files and of the files in folders, by path relative to `base`. */
 function hashes(paths, base) {
   const files = paths.flatMap((path) =>
     statSync(path).isDirectory() ? readdirSync(path, { recursive: true }).map((name) => join(path, name)) : [path],

@@ -1,17 +1,18 @@
 /**
  * The results that the tables of docs/ state: docs/results/<step>.json. A step has
- * - `does`, and how long and how large it is on two idle cores: `minutes`, `gigabytes`
- * - `recordings`: folders and files of the data folder ($DATA) that it plays; $TRACES has a `--traces` for each
- * - `needs`: `python` (trains models), `browser` (plays in real time) or `cargo`; absent: only the simulator
- * - `commands` for bash, each a list of lines, run from the checkout; results go to $OUT
- * - `tables` by name: the `files` in $OUT that they are made of, and `columns` with the number of digits of each (null: it
- *   identifies the row; "text": a name) of `rows`. A cell is a number, an estimate [value, low, high], or null: not stated.
- *   With `"compare": "interval"` a new value may lie anywhere in the interval of its cell, and cells without one may differ.
+ * - `does` in words, `minutes` on two idle cores, and `gigabytes` of results
+ * - `recordings`: folders and files of the data folder ($DATA) that it plays. $TRACES has a `--traces` for each
+ * - `needs`: `python` (trains models), `browser` (plays in real time) or `cargo`. Default: only the simulator
+ * - `commands` for bash, each a list of lines. They run from the checkout. Results go to $OUT
+ * - `tables` by name, with their source `files` in $OUT, their `rows`, and each of their `columns` with its number of
+ *   digits (null: the column identifies the row, "text": it has a name). A cell is a number, an estimate
+ *   [value, low, high], or null if it is not stated. With `"compare": "interval"` a new value may lie anywhere in its
+ *   cell's interval, and cells without an interval may differ.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file of a folder of results that describes the run. */
+/** This file in a folder of results describes the run. */
 export const MANIFEST = 'manifest.json';
 
 export function readSteps(folder) {
@@ -29,9 +30,9 @@ export function writeStep(file, step) {
   writeFileSync(file, `${text}\n`);
 }
 
-/** The table's rows from the results in a folder, in the order of `rows`; undefined where the results have none. */
+/** The table's rows from the results in a folder, in the order of `rows`. A row that they lack is undefined. */
 export async function rowsNow({ files, columns, rows }, folder) {
-  // Imported here, because it loads the bundler.
+  // The import is here, because it loads the bundler.
   const { bundledSources } = await import('./bundled-sources.js');
   const { resultRows } = await bundledSources('cli/benchmark/result-rows.ts');
   const patterns = files.map((file) => new RegExp(`^${file.replaceAll('.', '\\.').replace('*', '.*')}$`));
@@ -52,7 +53,7 @@ export async function rowsNow({ files, columns, rows }, folder) {
   });
 }
 
-/** Without the rows of data sets that were not played. Throws if another row is missing. */
+/** Leaves out rows of the data sets `without`, which were not played. Throws if another row is missing. */
 export function differences({ columns, rows, compare }, now, without = []) {
   const names = Object.keys(columns);
   const place = names.indexOf('recordings');

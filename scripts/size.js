@@ -1,8 +1,9 @@
-/** `npm run size`. A change that grows the plugin on purpose also raises the budget. */
+/** `npm run size`: checks the plugin's size. A change that grows the plugin on purpose also raises the budget. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { parse } from 'acorn';
-import { commandLine } from './command-line.js';
+import { commandLine, ROOT, read } from './command-line.js';
 
 commandLine(`usage: npm run size
 
@@ -10,10 +11,8 @@ Compares the built plugin's size in brotli with scripts/size-budget.json (bytes)
 its budget, not in ASCII (a page that declares no charset reads other characters as different ones), or not in ES2018, the
 syntax of old televisions; \`leo-abr/onnx\` and its Worker have import() and import.meta.`);
 
-const root = new URL('../', import.meta.url);
-const budget = JSON.parse(readFileSync(new URL('scripts/size-budget.json', root), 'utf8'));
-for (const [file, allowed] of Object.entries(budget)) {
-  const content = readFileSync(new URL(file, root));
+for (const [file, allowed] of Object.entries(JSON.parse(read('scripts/size-budget.json')))) {
+  const content = readFileSync(join(ROOT, file));
   const bytes = brotliCompressSync(content).length;
   const problems = [];
   if (bytes > allowed) problems.push(', over the budget');

@@ -1,12 +1,10 @@
-/** `npm run tables`: writes the tables of docs/ from docs/results/*.json and the options' source; see the usage below. */
+/** `npm run tables`: writes the tables of docs/ from docs/results/*.json and the options' source. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { commandLine } from './command-line.js';
+import { commandLine, ROOT } from './command-line.js';
 import { optionsOf } from './option-table.js';
 import { readSteps } from './result-steps.js';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const USAGE = `usage: npm run tables -- [--check] [--docs <folder>]
 
 Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder>/*.md (default docs) anew, from
@@ -73,7 +71,7 @@ function markdown({ lines, isNumber }) {
   return [head, rule, ...rows].map((line) => `| ${line.join(' | ')} |\n`).join('');
 }
 
-/** An estimate with its interval; a difference has a sign, and is bold where the interval excludes 0. Not stated: a dash. */
+/** An estimate has its interval. A difference has a sign, and is bold if its interval excludes 0. Null is a dash. */
 function cellText(value, [name, digits]) {
   if (value === null) return '–';
   if (!Number.isInteger(digits)) return `\`${value}\``;

@@ -1,8 +1,8 @@
-/** `npm run e2e:next`. */
+/** `npm run e2e:next`: runs browser tests with the newest players. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { commandLine } from './command-line.js';
+import { join } from 'node:path';
+import { commandLine, ROOT } from './command-line.js';
 
 const { positionals, refuse } = commandLine(
   `usage: npm run e2e:next [-- <file of tests> ...]
@@ -16,9 +16,9 @@ const unknown = positionals.find((path) => !existsSync(path));
 if (unknown !== undefined) refuse(`${unknown} does not exist: expected a file or folder of tests`);
 
 const PLAYERS = ['dashjs', 'hls.js', 'shaka-player'];
-const home = fileURLToPath(new URL('../build/next', import.meta.url));
+const home = join(ROOT, 'build/next');
 
-/** In semantic versioning, 1.8.0-beta.2 < 1.8.0-beta.10 < 1.8.0. */
+/** Compares by semantic versioning: 1.8.0-beta.2 < 1.8.0-beta.10 < 1.8.0. */
 function compare(one, other) {
   const [[core, pre], [otherCore, otherPre]] = [one, other].map((version) => version.split(/-(.*)/));
   const byNumber = (a, b) => a.localeCompare(b, 'en', { numeric: true });
@@ -26,13 +26,9 @@ function compare(one, other) {
 }
 
 function npm(what, ...args) {
+  const options = { cwd: home, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] };
   try {
-    const stdio = ['ignore', 'pipe', 'inherit'];
-    return execFileSync('npm', [...args, '--loglevel=error', '--fetch-retries=1'], {
-      cwd: home,
-      encoding: 'utf8',
-      stdio,
-    });
+    return execFileSync('npm', [...args, '--loglevel=error', '--fetch-retries=1'], options);
   } catch {
     console.error(`no ${what} from npm: e2e:next needs a registry (npm config get registry)`);
     process.exit(1);
@@ -51,20 +47,10 @@ const wanted = PLAYERS.map((name) => {
   console.log(`${name} ${version} (${tag})`);
   return `${name}@${version}`;
 });
-npm(
-  wanted.join(', '),
-  'install',
-  ...wanted,
-  '--no-save',
-  '--no-package-lock',
-  '--ignore-scripts',
-  '--no-audit',
-  '--no-fund',
-);
+const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
+npm(wanted.join(', '), 'install', ...wanted, ...flags);
 
 const args = ['playwright', 'test', '--project=plugin', '--grep=@core', ...positionals];
-const { status } = spawnSync('npx', args, {
-  stdio: 'inherit',
-  env: { ...process.env, LEO_ABR_PLAYERS: `${home}/package.json` },
-});
+const env = { ...process.env, LEO_ABR_PLAYERS: `${home}/package.json` };
+const { status } = spawnSync('npx', args, { stdio: 'inherit', env });
 process.exitCode = status ?? 1;

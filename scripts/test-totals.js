@@ -1,6 +1,6 @@
-/** The totals of the test runners' JSON reports. */
+/** Counts the tests in the test runners' JSON reports. */
 
-/** A share of tests that may need their retry; beyond it they are no accidents of a busy host. */
+/** A busy host may explain retries of this share of the tests, but not of more. */
 const MOST_RETRIED_SHARE = 0.01;
 
 export const unitTotals = (report) => ({
@@ -9,7 +9,7 @@ export const unitTotals = (report) => ({
   skipped: report.numPendingTests,
 });
 
-/** With the names of tests that passed only when they ran again; too many of them count as failed. */
+/** Adds the names of tests that passed only when they ran again. If they are too many, they count as failed. */
 export function browserTotals({ stats, suites, errors }) {
   const retried = suites.flatMap(retriedIn);
   const ran = stats.expected + stats.flaky + stats.unexpected;

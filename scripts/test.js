@@ -1,4 +1,4 @@
-/** `npm test`. */
+/** `npm test`: runs all tests. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

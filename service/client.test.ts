@@ -5,7 +5,7 @@ import type { QuantileForecast } from '../abr/forecast.ts';
 import { createServiceForecaster, type ServiceForecaster } from '../predictor/service-client/index.ts';
 import { closedAfterTest, startForTest } from './opened.fixture.ts';
 
-/** Downloads at 50 Mbit/s until `done`; throws after 10 s. */
+/** Downloads at 50 Mbit/s until `done` returns true. Rejects after 10 s. */
 async function downloadUntil(
   client: ServiceForecaster,
   startedMs: number,
@@ -38,7 +38,7 @@ test('reports come back as forecasts on the clock of the session, even after a r
   expect(latest!.quantilesBps[0]![3]).toBeLessThan(70e6);
   expect(latest!.fluctuation).toMatchObject({ correlation: expect.any(Number) });
   await first.close();
-  // Without the service there is no forecast, not even a stale one.
+  // Without the service the client has no forecast, not even a stale forecast.
   await downloadUntil(client, startedMs, (forecast) => forecast === undefined);
   await startForTest({ port: first.port });
   await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);

@@ -1,13 +1,13 @@
-/** UTC, which may leap, a monotonic clock, and the session clock, which forecasters use. */
+/** Clocks: UTC, which may leap; a monotonic clock; and the session clock, which forecasters use. */
 
 export interface Clock {
-  /** ms since 1970; leaps when a person or NTP sets the system clock. */
+  /** Milliseconds since 1970. The value leaps when a person or NTP sets the system clock. */
   utcMs(): number;
-  /** ms since an arbitrary moment; never leaps. */
+  /** Milliseconds since an arbitrary moment. The value never leaps. */
   monotonicMs(): number;
 }
 
-/** UTC of a moment of the monotonic clock, right even if UTC has leapt since. */
+/** Converts a monotonic time to UTC in ms. The result is right even if UTC has leapt since. */
 export function utcMsOf(monotonicMs: number, clock: Clock): number {
   return Math.round(clock.utcMs() - clock.monotonicMs() + monotonicMs);
 }
@@ -17,51 +17,48 @@ export const REAL_CLOCK: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/** Smaller changes of the offset between two checks are drift: NTP slews by less than 0.5 ms per second. */
+/** A smaller change of the offset between two checks is drift: NTP slews by less than 0.5 ms per second. */
 const LEAP_MS = 100;
 
 export interface Leap {
-  /** Change of UTC; positive: forwards. */
+  /** Change of UTC, positive if the clock was set forwards. */
   seconds: number;
+  /** UTC in ms after the leap. */
   atMs: number;
 }
 
-/** Runs evenly: if UTC leaps, only its offset to UTC changes. */
+/** The session clock runs evenly: if UTC leaps, only its offset to UTC changes. */
 export class SessionClock {
-  readonly #startMonotonicMs: number;
-  #utcMsAtStart: number;
+  readonly #zeroMonotonicMs: number;
+  #utcMsAtZero: number;
 
-  /** `startSeconds`: when the service started; earlier ones are for what is known from before. */
+  /** `startSeconds`: when the service starts, on this clock. Seconds before it are for older observations. */
   constructor(
     private readonly clock: Clock,
     readonly startSeconds = 0,
   ) {
-    this.#startMonotonicMs = clock.monotonicMs() - startSeconds * 1000;
-    this.#utcMsAtStart = clock.utcMs() - startSeconds * 1000;
-  }
-
-  get utcMsAtStart(): number {
-    return this.#utcMsAtStart;
+    this.#zeroMonotonicMs = clock.monotonicMs() - startSeconds * 1000;
+    this.#utcMsAtZero = clock.utcMs() - startSeconds * 1000;
   }
 
   nowSeconds(): number {
-    return (this.clock.monotonicMs() - this.#startMonotonicMs) / 1000;
+    return (this.clock.monotonicMs() - this.#zeroMonotonicMs) / 1000;
   }
 
   secondsAt(utcMs: number): number {
-    return (utcMs - this.#utcMsAtStart) / 1000;
+    return (utcMs - this.#utcMsAtZero) / 1000;
   }
 
   utcMsAt(seconds: number): number {
-    return this.#utcMsAtStart + seconds * 1000;
+    return this.#utcMsAtZero + seconds * 1000;
   }
 
-  /** Updates the offset. Returns the leap of UTC since the last call, if there was one. */
+  /** Updates the offset. Returns the leap of UTC since the last call; undefined if UTC has not leapt. */
   check(): Leap | undefined {
     const utcMs = this.clock.utcMs();
-    const utcMsAtStart = utcMs - this.nowSeconds() * 1000;
-    const leapMs = utcMsAtStart - this.#utcMsAtStart;
-    this.#utcMsAtStart = utcMsAtStart;
+    const utcMsAtZero = utcMs - this.nowSeconds() * 1000;
+    const leapMs = utcMsAtZero - this.#utcMsAtZero;
+    this.#utcMsAtZero = utcMsAtZero;
     return Math.abs(leapMs) < LEAP_MS ? undefined : { seconds: leapMs / 1000, atMs: utcMs };
   }
 }

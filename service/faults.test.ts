@@ -38,7 +38,7 @@ describe('requests', () => {
     agent.destroy();
     expect(faults).toEqual([]);
     expect(await (await fetch(`${url}/v1/state`)).json()).toMatchObject({ problems: [] });
-    // Enough requests are malformed; the others get other statuses.
+    // Enough requests are malformed.
     expect(statuses.get(400)).toBeGreaterThan(200);
     expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
     expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
@@ -65,13 +65,10 @@ describe('requests', () => {
     const reader = await eventReader(`${url}/v1/events?types=trigger`);
     await reader.next();
     const sockets = await Promise.all(Array.from({ length: 20 }, () => opening(port, '')));
-    const refused = sockets.map(
-      (socket) => new Promise<void>((resolve) => socket.resume().once('close', () => resolve())),
-    );
-    // Nine sockets are accepted besides the reader's; the kernel chooses which.
+    // Besides the reader's, nine sockets are accepted. The kernel chooses them.
     let ended = 0;
     await new Promise<void>((resolve) => {
-      for (const end of refused) void end.then(() => ++ended === 11 && resolve());
+      for (const socket of sockets) socket.resume().once('close', () => ++ended === 11 && resolve());
     });
     service.publish('trigger', { n: 1 });
     expect((await reader.next()).data).toEqual({ n: 1 });

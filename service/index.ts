@@ -1,4 +1,4 @@
-/** The prediction service. Node only. */
+/** The prediction service and the collector of reports. They run in Node only. */
 
 export { isLoopback } from '../predictor/service-client/needs-tls.ts';
 export { REAL_CLOCK } from './clock.ts';

@@ -4,7 +4,7 @@ import { eventReader } from './api/sse.fixture.ts';
 import { REAL_CLOCK } from './clock.ts';
 import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
-import type { Log } from './log.ts';
+import type { Log, LogFields } from './log.ts';
 import { closedAfterTest, startForTest } from './opened.fixture.ts';
 import type { ServiceOptions } from './start-service.ts';
 
@@ -12,13 +12,12 @@ import type { ServiceOptions } from './start-service.ts';
 async function logging(options: Partial<ServiceOptions> = {}) {
   const lines: string[] = [];
   let onLine = () => {};
-  const line =
-    (level: string): Log['info'] =>
-    ({ part, code }, message) => {
-      lines.push(`${level} ${part} ${code}: ${message}`);
-      onLine();
-    };
-  const running = await startForTest({ log: { info: line('info'), warn: line('warn') }, ...options });
+  const add = (level: string, { part, code }: LogFields, message: string) => {
+    lines.push(`${level} ${part} ${code}: ${message}`);
+    onLine();
+  };
+  const log: Log = { info: (...event) => add('info', ...event), warn: (...event) => add('warn', ...event) };
+  const running = await startForTest({ log, ...options });
   return {
     ...running,
     lines,
@@ -28,8 +27,13 @@ async function logging(options: Partial<ServiceOptions> = {}) {
   };
 }
 
-const startDish = async () =>
-  closedAfterTest(await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) }));
+/** As `logging`, with a dish that is online. */
+async function loggingDish() {
+  const dish = closedAfterTest(await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) }));
+  const running = await logging({ dish: dish.address });
+  await running.until('online');
+  return { dish, ...running };
+}
 
 test('says at once that a dish is not there, and how to check that', async () => {
   const { lines, until } = await logging({ dish: '127.0.0.1:1' });
@@ -39,9 +43,7 @@ test('says at once that a dish is not there, and how to check that', async () =>
 });
 
 test('a dish that is lost and found is a line each', async () => {
-  const dish = await startDish();
-  const { lines, until } = await logging({ dish: dish.address });
-  await until('online');
+  const { dish, lines, until } = await loggingDish();
   dish.misbehave({ failWith: status.UNAVAILABLE });
   await until('unreachable');
   lines.length = 0;
@@ -51,9 +53,7 @@ test('a dish that is lost and found is a line each', async () => {
 });
 
 test('states of the dish that change every second are not logged', async () => {
-  const dish = await startDish();
-  const { lines, until, url } = await logging({ dish: dish.address });
-  await until('online');
+  const { dish, lines, url } = await loggingDish();
   const events = await eventReader(`${url}/v1/events?types=state`);
   dish.misbehave({ outage: 'NO_SATS' });
   while ((await events.next()).data.dish?.state !== 'outage');

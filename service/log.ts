@@ -1,11 +1,11 @@
-/** The service's log: one line per event. Loggers of pino fit. */
+/** The service's log has a line per event. A logger of pino fits. */
 
 export interface Log {
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
 }
 
-/** What an event belongs to: problems have `part` and `code`, refusals status and address. */
+/** Problems and states have `part` and `code`; refusals also have `status` and `address`. */
 export type LogFields = Readonly<Record<string, string | number>>;
 
 export const NO_LOG: Log = { info() {}, warn() {} };

@@ -1,4 +1,4 @@
-/** A clock for tests. */
+/** A clock that tests set. */
 
 import type { Clock } from './clock.ts';
 
@@ -21,7 +21,7 @@ export class ManualClock implements Clock {
     this.#monotonicMs += seconds * 1000;
   }
 
-  /** Sets UTC, but not the monotonic clock. */
+  /** Sets UTC forwards or back, and leaves the monotonic clock. */
   leap(seconds: number): void {
     this.ms += seconds * 1000;
   }

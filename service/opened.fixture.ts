@@ -1,4 +1,4 @@
-/** For tests: services, and whatever else a test opens; closed after it. */
+/** Closes services and other resources after the test that opened them. */
 
 import { afterEach } from '@jest/globals';
 import { type RunningService, type ServiceOptions, startService } from './start-service.ts';

@@ -1,4 +1,4 @@
-/** The core, without network and timers: players' reports and telemetry become forecasts and state. */
+/** The core, without network and timers: turns players' reports and telemetry into forecasts and state. */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
 import type { Model } from '../predictor/forecast/quantile-network.ts';
@@ -18,16 +18,9 @@ import { type Clock, SessionClock } from './clock.ts';
 import { LastHour } from './dish/last-hour.ts';
 import { LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import { type ObservationVerdict, type Reported, SharedLink } from './link/shared-link.ts';
+import { SharedLink } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
 import type { TelemetrySecond } from './telemetry.ts';
-
-export interface PredictionServiceOptions {
-  clock: Clock;
-  version: string;
-  /** Default: the shipped one. */
-  model?: Model | undefined;
-}
 
 export interface ServiceParts {
   dish?: { reply(): DishReply };
@@ -40,7 +33,7 @@ export interface ServiceListener {
   event?(type: EventType, data: unknown): void;
   /** Player reports with at least one accepted observation. */
   report?(request: ObservationsRequest): void;
-  /** Seconds of the dish, including its history. */
+  /** Seconds of the dish, including its history, in order of time. */
   telemetry?(second: TelemetrySecond): void;
   /** Observations of the whole link, in order of time on the session clock. */
   observation?(observation: Observation): void;
@@ -48,19 +41,19 @@ export interface ServiceListener {
   problem?(problem: Readonly<Problem>, isOver: boolean): void;
 }
 
-/** A rate in bit/s, on the session clock, so that a leap of UTC moves it along. */
+/** A rate in bit/s. Its time is on the session clock, so that it stays right if UTC leaps. */
 type Rate = { atSeconds: number; bps: number };
 
-/** Past before the start from which the forecaster learns the usage in the dish's history. A multiple of the epoch. */
+/** The forecaster learns from this much of the dish's history before the start. A multiple of the epoch. */
 const PAST_SECONDS = 300;
-/** The past that the page's chart shows (`page/chart.js`). */
+/** The chart of the page shows this much of the past (`page/chart.js`). */
 const CHART_SECONDS = 60;
 const MOST_PLAYERS = 64;
-/** A dish that answers is Starlink's, whose handovers follow the schedule to about a second. */
+/** If a dish answers, it is Starlink's, whose handovers follow the schedule to about a second. */
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
 const HEARTBEAT_SECONDS = 15;
-/** Time for which a leap of the clock is shown as a problem. */
+/** A leap of the clock is shown as a problem for this time. */
 const LEAP_SHOWN_SECONDS = 600;
 
 export class PredictionService {
@@ -72,7 +65,7 @@ export class PredictionService {
   readonly #forecaster: LinkForecaster;
   readonly #link: SharedLink;
   readonly #passive = new PassiveCapacity();
-  /** Usage of the last minute, oldest first. */
+  /** Usage, and medians of forecasts, of the last minute, oldest first. */
   #usage: Rate[] = [];
   #expected: Rate[] = [];
   readonly #lastHour = new LastHour();
@@ -86,8 +79,8 @@ export class PredictionService {
   #isStateNew = false;
   #hintedSeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PredictionServiceOptions) {
-    const { clock, version, model } = options;
+  /** `model`: default the shipped model. */
+  constructor({ clock, version, model }: { clock: Clock; version: string; model?: Model | undefined }) {
     this.clock = clock;
     this.#version = version;
     this.session = new SessionClock(clock, PAST_SECONDS);
@@ -140,10 +133,8 @@ export class PredictionService {
     if (reply.forecast !== null && issuedMs !== this.#publishedMs) {
       const { levels, quantilesBps } = reply.forecast;
       const bps = quantilesBps[0]![levels.findIndex((level) => level >= 0.5)]!;
-      this.#expected = lastMinute(
-        [...this.#expected, { atSeconds: this.session.secondsAt(issuedMs), bps }],
-        nowSeconds,
-      );
+      const atSeconds = this.session.secondsAt(issuedMs);
+      this.#expected = lastMinute([...this.#expected, { atSeconds, bps }], nowSeconds);
       this.publish('forecast', reply);
     }
     this.#publishedMs = issuedMs;
@@ -158,7 +149,7 @@ export class PredictionService {
     this.#isStateNew = true;
   }
 
-  /** Seconds of the dish, in order of time. */
+  /** Takes the seconds of the dish, in order of time. */
   observeTelemetry(second: TelemetrySecond): void {
     this.#followClock();
     for (const listener of this.#listeners) listener.telemetry?.(second);
@@ -231,10 +222,8 @@ export class PredictionService {
     };
   }
 
-  /** A verdict per observation, or undefined for a player too many. */
-  observe(
-    request: ObservationsRequest,
-  ): { serverUtcMs: number; verdicts: readonly ObservationVerdict[]; share: number } | undefined {
+  /** Takes a player's report. Returns a verdict per observation, or undefined for a player too many. */
+  observe(request: ObservationsRequest) {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
@@ -245,7 +234,7 @@ export class PredictionService {
     return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
   }
 
-  /** Call it before using UTC, which may have leapt. */
+  /** Follows leaps of UTC. Call it before using UTC. */
   #followClock(): void {
     const leap = this.session.check();
     if (leap === undefined) return;
@@ -257,7 +246,7 @@ export class PredictionService {
     this.problems.report('clock', 'leapt', `the clock of the machine was set by ${leap.seconds.toFixed(1)} s`);
   }
 
-  #onSessionClock(observation: WireObservation): Reported {
+  #onSessionClock(observation: WireObservation): Observation {
     if (observation.kind === 'request-latency') {
       const { kind, atMs, latencyMs } = observation;
       return { kind, atSeconds: this.session.secondsAt(atMs), latencySeconds: latencyMs / 1000 };
@@ -274,7 +263,7 @@ export class PredictionService {
       this.#nextHandoverMs = Number.POSITIVE_INFINITY;
     }
     const next = this.#forecaster.nextHandovers()[0];
-    // At least a second ahead: the estimate varies by milliseconds, which must not announce a handover twice.
+    // The next handover is at least a second ahead: the estimate varies by ms, which must not announce it twice.
     if (next !== undefined && next.atMs > nowMs + 1000) this.#nextHandoverMs = next.atMs;
   }
 }

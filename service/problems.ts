@@ -1,24 +1,15 @@
-/** The current problems for `GET /v1/state`: at most one per part and code. */
+/** The current problems for `GET /v1/state`, at most one problem per part and code. */
 
+import type { StateReply } from './api/wire.ts';
 import { type Clock, utcMsOf } from './clock.ts';
 
-export interface Problem {
-  /** `dish`, `sky`, `recording`, `webhook` or `clock`. */
-  part: string;
-  /** Kind of problem within the part, in kebab case. */
-  code: string;
-  message: string;
-  /** First report, UTC in ms. */
-  sinceMs: number;
-  /** Last report, UTC in ms. */
-  lastMs: number;
-  count: number;
-}
+/** `part` is `dish`, `sky`, `recording`, `webhook` or `clock`. `code` is in kebab case. Times are UTC in ms. */
+export type Problem = StateReply['problems'][number];
 
 export class Problems {
-  /** With monotonic times. */
+  /** The times of these problems are monotonic. */
   readonly #problems = new Map<string, Problem>();
-  /** Called when a problem appears or ends, not when it is reported again. */
+  /** `Problems` calls this when a problem appears or ends, but not when a problem is reported again. */
   onChange: (problem: Readonly<Problem>, isOver: boolean) => void = () => {};
 
   constructor(private readonly clock: Clock) {}

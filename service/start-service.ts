@@ -1,7 +1,7 @@
-/** Assembles the service: parts, timers, HTTP. */
+/** Assembles the service from its parts, timers and HTTP server. */
 
 import type { Model } from '../predictor/forecast/quantile-network.ts';
-import { type ApiLimits, DEFAULT_LIMITS, type ListenOptions, listen } from './api/http-server.ts';
+import { type ListenOptions, listen } from './api/http-server.ts';
 import { roundedDegrees } from './api/security.ts';
 import { type ApiOptions, createApi } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
@@ -20,36 +20,28 @@ import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
 import { type MetricValues, Triggers } from './triggers/triggers.ts';
 import { Webhook } from './triggers/webhook.ts';
 
-export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'version' | 'onFault'>, ListenOptions {
-  /** Allowed names in the Host header, in addition to `localhost` and IP addresses. Default: none. */
-  allowedHosts?: readonly string[];
-  /** Allowed origins of pages, in addition to those on loopback. Default: none. */
-  allowedOrigins?: readonly string[];
-  /** Required bearer token. Default: none. */
-  token?: string | undefined;
-  limits?: Partial<ApiLimits>;
+/** `onFault` receives faults of timers, too. The log has problems, states of the dish and refused clients. */
+export interface ServiceOptions extends ApiOptions, ListenOptions {
   /** `host:port` of the dish, or the script of a simulated one in this process. Default: none. */
   dish?: string | DishScript | undefined;
-  /** Location of the dish. Default: as the dish reports it. */
+  /** Location of the dish. Default: the location that the dish reports. */
   location?: LocationReading | undefined;
-  /** Show the exact location in the state. Default false: to a tenth of a degree. */
+  /** Whether the state has the exact location. Default: false, the location is rounded to a tenth of a degree. */
   showExactLocation?: boolean;
-  /** Source of orbital elements, a file or a URL. Default: none, without the sky. */
+  /** Source of orbital elements. Default: none, and the state has no satellites. */
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
-  /** Default: nothing is recorded. */
+  /** Where to record. Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'files'> | undefined;
-  /** Default: the built-in triggers without a webhook. */
+  /** Triggers and their webhook. Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
   /** Model of the forecasts. Default: the shipped one. */
   model?: Model | undefined;
-  /** Default: the machine's. */
+  /** Default: the clock of the machine. */
   clock?: Clock;
-  /** Receives problems, states of the dish and refused clients. Default: none of it is logged. */
-  log?: Log;
 }
 
 export interface RunningService {
-  /** The service's URL, without a trailing slash. */
+  /** URL of the service, without a slash at its end. */
   url: string;
   port: number;
   service: PredictionService;
@@ -59,7 +51,7 @@ export interface RunningService {
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
-/** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
+/** A state of the dish is logged when it has lasted this long: behind a tree, the state changes every second. */
 const SETTLED_MS = 10_000;
 
 /** Rejects if it cannot listen, or if the recordings' folder is unusable. */
@@ -71,8 +63,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const place = () => shownPlace(options.location ?? monitor.location, options.showExactLocation);
   service.attach({ location: place });
 
-  // Closed in reverse order, also if a later part fails to start.
-  const parts: { close(): void | Promise<void> }[] = [];
+  // Parts are closed in reverse order, even if a later part fails to start.
+  const parts: Part[] = [];
   const close = async () => {
     let failure: unknown;
     for (const part of parts.splice(0).reverse()) {
@@ -84,21 +76,22 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     }
     if (failure !== undefined) throw failure;
   };
-  const around = { service, place, log, onFault };
+  const every = (ms: number, act: () => unknown) => {
+    const run = async () => await act();
+    const timer = setInterval(() => void run().catch(onFault), ms);
+    parts.push({ close: () => clearInterval(timer) });
+  };
+  const around = { service, place, log, parts, every };
   try {
-    // First, because requests are recorded from the first to the last.
-    if (options.recording !== undefined) parts.push(await record(options.recording, around));
-    const app = await apiOf(service, options);
+    // The recorder starts first and ends last, so that it records all requests.
+    if (options.recording !== undefined) await record(options.recording, around);
+    const app = await createApi(service, options);
     parts.push({ close: () => app.close() }, service.stream);
     const { url, port } = await listen(app, options);
-    parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
-    if (options.elements !== undefined) parts.push(watchSky(options.elements, around));
-    if (dish !== undefined) {
-      const watched = watchDish(dish, around);
-      monitor = watched.monitor;
-      parts.push(watched);
-    }
-    parts.push(every(TICK_MS, () => service.tick(), onFault));
+    watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, around);
+    if (options.elements !== undefined) watchSky(options.elements, around);
+    if (dish !== undefined) monitor = watchDish(dish, around);
+    every(TICK_MS, () => service.tick());
     return { url, port, service, close };
   } catch (error) {
     await close().catch(() => {});
@@ -107,16 +100,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 export async function openApiDocument(version: string): Promise<object> {
-  const app = await apiOf(new PredictionService({ clock: REAL_CLOCK, version }), { version });
+  const app = await createApi(new PredictionService({ clock: REAL_CLOCK, version }), { version });
   const document = app.swagger();
   await app.close();
   return document;
-}
-
-function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>): ReturnType<typeof createApi> {
-  const { allowedHosts = [], allowedOrigins = [], token } = options;
-  const security = { allowedHosts: allowedHosts.map((name) => name.toLowerCase()), allowedOrigins, token };
-  return createApi(service, { ...options, security, limits: { ...DEFAULT_LIMITS, ...options.limits } });
 }
 
 function shownPlace(exact: LocationReading | undefined, showExactly = false): LocationReading | undefined {
@@ -131,29 +118,30 @@ function logProblems(service: PredictionService, log: Log): void {
       const seconds = Math.round((service.clock.utcMs() - sinceMs) / SECOND_MS);
       const reported = count === 1 ? 'once' : `${count} times`;
       if (!isOver) log.warn({ part, code }, message);
-      // The dish's next state is logged instead.
+      // For the dish, the next state is logged instead.
       else if (part !== 'dish') log.info({ part, code }, `over after ${seconds} s, reported ${reported}`);
     },
   });
 }
 
-interface ServiceSurroundings {
+interface Part {
+  close(): void | Promise<void>;
+}
+
+interface Surroundings {
   service: PredictionService;
   place(): LocationReading | undefined;
   log: Log;
-  onFault: (error: Error) => void;
-}
-
-function every(ms: number, act: () => unknown, onFault: (error: Error) => void): { close(): void } {
-  const run = async () => await act();
-  const timer = setInterval(() => void run().catch(onFault), ms);
-  return { close: () => clearInterval(timer) };
+  /** Where a part adds itself to be closed. */
+  parts: Part[];
+  /** Calls a function periodically until the service is closed. */
+  every(ms: number, act: () => unknown): void;
 }
 
 async function record(
   options: NonNullable<ServiceOptions['recording']>,
-  { service, place, onFault }: ServiceSurroundings,
-): Promise<{ close(): Promise<void> }> {
+  { service, place, parts, every }: Surroundings,
+): Promise<void> {
   const { clock, problems, session } = service;
   const where = () => {
     const shown = place();
@@ -166,28 +154,24 @@ async function record(
     telemetry: (second) => recorder.telemetry(second),
     report: ({ player, observations }) => recorder.record('report', { player, observations }),
     event(type, data) {
-      // The state can be derived from the other records.
+      // Readers can derive the state from the other records.
       if (type !== 'state') recorder.record(type, { data });
     },
     observation: (observation) => recorder.observation(observation, (seconds) => session.utcMsAt(seconds)),
     leap: () => recorder.onLeap(),
   });
-  const timer = every(SECOND_MS, () => recorder.flush(), onFault);
-  return {
-    async close() {
-      timer.close();
-      await recorder.close();
-    },
-  };
+  parts.push(recorder);
+  every(SECOND_MS, () => recorder.flush());
 }
 
-function watchTriggers({ triggers, webhook }: ServiceConfig, service: PredictionService): { close(): void } {
+function watchTriggers({ triggers, webhook }: ServiceConfig, { service, parts }: Surroundings): void {
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
+  if (hook !== undefined) parts.push(hook);
   const evaluation = new Triggers(triggers);
   const { session, clock } = service;
   const evaluate = (values: MetricValues, atMs: number) => {
     const atSeconds = session.secondsAt(atMs);
-    // The dish's history has seconds before the start.
+    // The history of the dish has seconds before the start, which fire no triggers.
     if (atSeconds <= session.startSeconds) return;
     for (const fired of evaluation.observe(values, { atSeconds, atMs })) {
       service.publish('trigger', fired);
@@ -198,24 +182,17 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
     telemetry: ({ atMs, ...second }) => evaluate(second, atMs),
     event: (type) => type === 'handover' && evaluate({ handover: true }, clock.utcMs()),
   });
-  return { close: () => hook?.close() };
 }
 
-function watchSky(
-  options: NonNullable<ServiceOptions['elements']>,
-  { service, place, onFault }: ServiceSurroundings,
-): { close(): void } {
+function watchSky(options: NonNullable<ServiceOptions['elements']>, { service, place, every }: Surroundings): void {
   const { clock, problems } = service;
   const source = new ElementSource({ ...options, clock, problems });
   service.attach({ sky: new Sky({ source, place, clock }) });
-  source.refresh().catch(onFault);
-  return every(60 * SECOND_MS, () => source.refresh(), onFault);
+  void source.refresh();
+  every(60 * SECOND_MS, () => source.refresh());
 }
 
-function watchDish(
-  dish: string | DishScript,
-  { service, log, onFault }: ServiceSurroundings,
-): { monitor: DishMonitor | SimulatedMonitor; close(): void } {
+function watchDish(dish: string | DishScript, { service, log, parts, every }: Surroundings) {
   const { clock, problems } = service;
   const options = {
     clock,
@@ -229,21 +206,16 @@ function watchDish(
   let logged: DishStateName = 'connecting';
   const logState = () => {
     const { state, sinceMs, detail } = monitor.reply();
-    // The first one and a change to or from `unreachable` within a second.
+    // The first state, and a change to or from `unreachable`, are logged within a second.
     const isSettled = logged === 'connecting' || clock.utcMs() - sinceMs >= SETTLED_MS;
     if (state === logged || !(isSettled || [state, logged].includes('unreachable'))) return;
     logged = state;
-    // An unreachable dish is a problem, which is logged as such.
+    // If the dish is unreachable, its problem is logged instead.
     if (state !== 'unreachable') log.info({ part: 'dish', code: state }, detail ?? `the dish is ${state}`);
   };
-  const timer = every(SECOND_MS, logState, onFault);
   service.attach({ dish: monitor });
+  parts.push(monitor);
+  every(SECOND_MS, logState);
   monitor.start();
-  return {
-    monitor,
-    close() {
-      timer.close();
-      monitor.stop();
-    },
-  };
+  return monitor;
 }

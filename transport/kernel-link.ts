@@ -29,13 +29,13 @@ const { writeFileSync } = require('node:fs');
 const { createServer } = require('node:net');
 const [control, address, port] = process.argv.slice(1);
 writeFileSync('/proc/sys/net/ipv4/tcp_congestion_control', control);
-// No path metrics from one session to the next.
+// A session must not use path metrics of earlier sessions.
 writeFileSync('/proc/sys/net/ipv4/tcp_no_metrics_save', '1');
 const server = createServer().listen(Number(port), address, () => {
   process.send('listening', server, () => server.close(() => process.disconnect()));
 });`;
 
-/** A download in TCP of its own, until `to` seconds: the server sends without end, the client begins at `from`. */
+/** A download over its own TCP connection: the client begins at `from` seconds, the server sends until `to` seconds. */
 const ENDLESS_SERVER = `
 const [address, port, , to] = process.argv.slice(1);
 const piece = Buffer.alloc(1 << 16);
@@ -55,7 +55,7 @@ export class KernelLink implements EmulatedLink {
   readonly protocol: string;
   readonly #folder = mkdtempSync(join(tmpdir(), 'leo-abr-link-'));
   #http3Server: ChildProcess | undefined;
-  /** Two processes of each. */
+  /** Each download has two processes. */
   #downloads: ChildProcess[] = [];
 
   private constructor(
@@ -114,7 +114,7 @@ export class KernelLink implements EmulatedLink {
     const { impairment } = this.tier;
     this.playSteps(kernelSteps(trace, scenario, { startSeconds, impairment, seed }), seed);
     for (const traffic of household?.traffic ?? []) this.download(traffic);
-    // The counts begin here.
+    // Reset the counts.
     void this.statistics();
   }
 
@@ -150,7 +150,7 @@ export class KernelLink implements EmulatedLink {
   /** Ends the emulator and the HTTP/3 server; the namespaces end with their last process. */
   async close(): Promise<void> {
     this.open();
-    // A server that sends without its interface fails.
+    // The server ends first, because it fails if it sends without its interface.
     for (const one of [this.#http3Server, this.emulator]) {
       if (!one || one.exitCode !== null || one.signalCode !== null) continue;
       const ended = new Promise((resolve) => one.once('close', resolve));
@@ -160,7 +160,7 @@ export class KernelLink implements EmulatedLink {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** A script that runs an executable in a namespace. `isFirst`: before others on a busy machine. */
+  /** Writes a script that runs an executable in a namespace. `isFirst`: with priority on a busy machine. */
   program(side: 'server' | 'client', executable: string, { isFirst = false } = {}): string {
     const file = join(this.#folder, `${basename(executable)}-of-${side}`);
     const enter = `nsenter --net=${this.namespaces[side]} ${isFirst ? 'chrt -f 1 ' : ''}`;

@@ -18,20 +18,20 @@ export interface KernelSteps {
   steps: KernelStep[];
   /** The steps repeat with this period. */
   wrapSeconds: number;
-  /** What the queue in front of the link holds. Default: `QUEUE_BYTES`. */
+  /** Size of the queue in front of the link. Default: `QUEUE_BYTES`. */
   queueBytes?: number;
 }
 
 /** 100 ms of a Starlink downlink of 120 Mbit/s. */
 export const QUEUE_BYTES = (0.1 * 120e6) / 8;
 
-/** Loss and delay beyond the trace's rates, and the queue. */
+/** Loss and delay beyond the trace's rates, and the size of the queue. */
 export interface Impairment {
   /** Share of packets lost at any time, unrelated to congestion. */
   loss: number;
-  /** Whether the trace's own losses count where it has any. */
+  /** Whether the trace's recorded losses, if any, replace `loss`. */
   keepsRecordedLoss: boolean;
-  /** Each 20 ms the round trip is longer by another time, uniform up to this. Packets stay in order. */
+  /** Every 20 ms the addition to the round trip changes, uniformly up to this. Packets stay in order. */
   jitterSeconds: number;
   hasHandovers: boolean;
   queueBytes: number;
@@ -55,14 +55,14 @@ const NAMED = new Map([
   ['starlink', STARLINK_IMPAIRMENT],
   ['none', NO_IMPAIRMENT],
 ]);
-/** Changes of a named impairment: what a number in one of them sets. */
+/** Changes of a named impairment, by name: the fields that a number sets. */
 const CHANGES: Readonly<Record<string, (value: number) => Partial<Impairment>>> = {
   loss: (loss) => ({ loss, keepsRecordedLoss: false }),
   'jitter-ms': (ms) => ({ jitterSeconds: ms / 1e3 }),
   'queue-kb': (kilobytes) => ({ queueBytes: kilobytes * 1e3 }),
 };
 
-/** `starlink` or `none`, or these with changes: `starlink,loss=0.02`. @throws {InputError} */
+/** Parses `starlink` or `none`, with or without changes: `starlink,loss=0.02`. @throws {InputError} */
 export function impairmentNamed(text: string): Impairment {
   const expected = (what: string, found: string) => new InputError('--impairment', what, found);
   const [name = '', ...changes] = text.split(',');
@@ -78,7 +78,7 @@ export function impairmentNamed(text: string): Impairment {
   return impairment;
 }
 
-/** From `startSeconds` of the trace, cyclic; the kernel's own headers replace `payloadShare`. */
+/** The link from `startSeconds` of the trace, cyclic. The kernel's own headers replace `payloadShare`. */
 export function kernelSteps(
   trace: Trace,
   scenario: Scenario,

@@ -60,7 +60,7 @@ function missingProgram(names: readonly string[]): string | undefined {
   return missing && `it needs ${missing}`;
 }
 
-/** Adds it to the machine's list, where it stays. Returns why this is not possible, or undefined. */
+/** Adds the control to the machine's list, where it stays. Returns why this is not possible, or undefined. */
 export function allowCongestionControl(name: string): string | undefined {
   const listIn = (file: string) => readFileSync(file, 'utf8').trim().split(/\s+/);
   const allowed = listIn(ALLOWED_FILE);
@@ -107,7 +107,7 @@ export function transportProgram(): string {
   });
 }
 
-/** A program that `build` makes of a copy of its sources, cached by their hash in the system's temporary folder. */
+/** Returns a program that `build` makes from a copy of its sources. The temporary folder caches it by their hash. */
 function built(name: string, sources: readonly string[], build: (folder: string, program: string) => void): string {
   const cache = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`);
   mkdirSync(cache, { recursive: true });

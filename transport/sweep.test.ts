@@ -14,7 +14,7 @@ const slow = 'bbr2:loss=0.04';
 const rows = [
   ...rowsOf('bbr2', 50, [10, 10, 10]),
   ...rowsOf(fast, 80, [20, 40, 5]),
-  // Nothing arrived on the first link, the last one has no download of bbr2.
+  // Nothing arrived on the first link, and the last link has no download with bbr2.
   ...rowsOf(slow, 50, [0, 20, 20, 80]),
 ];
 

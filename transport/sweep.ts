@@ -7,7 +7,7 @@ import { groupBy } from '../replay/evaluation/group-by.ts';
 import type { PlannedSession } from '../replay/evaluation/plan/plan.ts';
 import { pairedMeans } from '../replay/evaluation/statistics/paired-means.ts';
 import type { DatasetUnits } from '../replay/evaluation/statistics/resampling-units.ts';
-import type { Estimate } from '../replay/results.ts';
+import type { Estimate, SessionResult } from '../replay/results.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { type Impairment, type KernelSteps, kernelSteps, linkCommands } from './kernel-steps.ts';
 import { transportProgram } from './programs.ts';
@@ -21,7 +21,7 @@ export interface DownloadResult {
   lostShare: number;
 }
 
-/** A line of the program's `simulate` (README.md); counts since the connection's begin. */
+/** A line of the program's `simulate` (README.md). Counts begin with the connection. */
 export interface SweepSample {
   seconds: number;
   rttMs: number;
@@ -38,13 +38,8 @@ export interface DownloadOptions {
   seconds: number;
 }
 
-/** One download; the same link, losses included, for all settings of a place. */
-export interface SweepRow {
-  dataset: string;
-  trace: string;
-  group: string;
-  startSeconds: number;
-  seed: number;
+/** One download. All settings of a place have the same link, losses included. */
+export interface SweepRow extends Pick<SessionResult, 'dataset' | 'trace' | 'group' | 'startSeconds' | 'seed'> {
   /** The congestion control (`quicCongestion`). */
   flows: string;
   result: DownloadResult;
@@ -67,7 +62,7 @@ export async function download(
 ): Promise<{ result: DownloadResult; samples: SweepSample[] }> {
   const program = spawn(transportProgram(), ['simulate', flows, String(seconds), String(seed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // Of a process group of its own: Ctrl-C is for the command, which ends after this download.
+    // Its own process group: Ctrl-C is for the command, which ends after this download.
     detached: true,
   });
   program.stdin.end(`${linkCommands(link, { rttSeconds, seed })}\n`);
@@ -83,7 +78,7 @@ export async function download(
   return { result: { throughputBps: receivedBits / seconds, rttSecondsP95, lostShare: lost / sent }, samples };
 }
 
-/** `jobs` at a time; the rows are in the plan's order. Rejects when the signal aborts. */
+/** Plays `jobs` downloads at a time; the rows are in the plan's order. Rejects when the signal aborts. */
 export async function playSweep(
   plan: readonly PlannedSession[],
   options: {
@@ -122,7 +117,7 @@ export interface Ratios {
   rttP95: Estimate;
 }
 
-/** Per setting; intervals over recording groups. A download of nothing has no ratio. */
+/** Ratios per setting, with intervals over recording groups. A download of nothing has no ratio. */
 export function ratiosToDefault(rows: readonly SweepRow[], { seed }: { seed: number }): Map<string, Ratios> {
   const bySetting = groupBy(
     rows.filter(({ result }) => result.throughputBps > 0),
@@ -151,13 +146,10 @@ function asRatio({ value, ci95 }: Estimate): Estimate {
   return { value: Math.exp(value), ci95: ci95 && [Math.exp(ci95[0]), Math.exp(ci95[1])] };
 }
 
-/** Medians over the links, of downloads with a setting. */
+/** Medians of the downloads with a setting, over the links. */
 export function settingMedians(rows: readonly SweepRow[], flows: string): DownloadResult {
   const results = rows.filter((row) => row.flows === flows).map(({ result }) => result);
-  const medianOf = (of: keyof DownloadResult) => median(results.map((result) => result[of]));
-  return {
-    throughputBps: medianOf('throughputBps'),
-    rttSecondsP95: medianOf('rttSecondsP95'),
-    lostShare: medianOf('lostShare'),
-  };
+  const names = ['throughputBps', 'rttSecondsP95', 'lostShare'] as const;
+  const medians = names.map((name) => [name, median(results.map((result) => result[name]))]);
+  return Object.fromEntries(medians) as DownloadResult;
 }

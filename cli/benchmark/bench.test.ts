@@ -1,6 +1,4 @@
-/**
- * What `bench` and `transport sweep` say before they play; e2e/benchmark.spec.ts and `npm run test:transport` play.
- */
+/** `bench` and `transport sweep` before they play. e2e/benchmark.spec.ts and `npm run test:transport` play. */
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,16 +13,15 @@ function bench(...flags: string[]) {
   return run(['bench', ...base, ...flags]);
 }
 
+const IMPAIRMENT = '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"';
+
 describe('leo-abr bench', () => {
   test.each([
     [['--tier', 'moon'], 'Allowed choices are origin, kernel, quic'],
     [['--tier', 'kernel', '--congestion', 'reno'], '--congestion: expected one of cubic, bbr, got "reno"'],
     [['--tier', 'quic', '--congestion', 'bbr'], '--congestion: expected cubic, reno, bbr2 or bbr2:probe-rtt=<ms>'],
     [['--tier', 'quic', '--contexts', '4'], '--contexts: expected 1 with --tier quic: there is one link, got "4"'],
-    [
-      ['--tier', 'kernel', '--impairment', 'rain'],
-      '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"',
-    ],
+    [['--tier', 'kernel', '--impairment', 'rain'], IMPAIRMENT],
     [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
     [['--household', 'three'], '--household: expected one of two, four, mixed'],
     [['--household', 'mixed', '--algorithms', 'throughput,moon'], '--algorithms: expected one of'],
@@ -45,7 +42,7 @@ describe('leo-abr bench', () => {
     const file = at('ours.json');
     writeFileSync(file, '{"players": [{}, {"algorithm": "unknown"}]}');
     await refused(bench('--household', file), '--household: expected one of');
-    // Named by the household, it needs no --player.
+    // An algorithm in a household needs no --player.
     const mixed = bench('--household', 'mixed', '--player', 'hls', '--late-share', '2');
     await refused(mixed, '--late-share: expected');
   });
@@ -62,7 +59,7 @@ describe('leo-abr bench', () => {
 test.each([
   [['--flows', 'bbr3'], '--flows: expected cubic, reno, bbr2 or bbr2:'],
   [['--seconds', '1'], '--seconds: expected seconds above 1, got "1"'],
-  [['--impairment', 'rain'], '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"'],
+  [['--impairment', 'rain'], IMPAIRMENT],
   [['--out', tmpdir()], '--out: expected a file that can be written'],
 ])('%s of a sweep is wrong input', async (flags, message) => {
   const base = ['--traces', TRACE, '--scenario', 'hd-16', '--out', at('sweep.json')];

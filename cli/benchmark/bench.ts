@@ -1,8 +1,7 @@
 /** `leo-abr bench`: compares algorithms in a real browser, on replayed traces, in real time. */
 
-import { Command, Option } from 'commander';
-import { InputError } from '../../abr/errors.ts';
-import type { ModelFile } from '../../predictor/forecast/model-file.ts';
+import { Command } from 'commander';
+import { check } from '../../abr/errors.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../../replay/browser/find-browser.ts';
@@ -16,54 +15,38 @@ import { CONGESTION_CONTROLS } from '../../transport/programs.ts';
 import { serviceOn } from '../serve/link-services.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from '../shared/exit-status.ts';
-import { decimalNumber, wholeNumber } from '../shared/options.ts';
+import { choice, decimalNumber, wholeNumber } from '../shared/options.ts';
 import { builtFolder } from '../tool.ts';
 import { finishBenchmark } from './finish.ts';
-import { addBenchmarkOptions } from './flags.ts';
+import { addBenchmarkOptions, type BenchmarkFlags } from './flags.ts';
 import { prepareBenchmark } from './prepare.ts';
 import { SessionSink } from './session-sink.ts';
 import { kernelOption, requireSameTier, type TierFlags } from './tiers.ts';
 
-interface BenchFlags extends TierFlags {
-  player: PlayerName;
-  lateShare: string;
-}
+type BenchFlags = BenchmarkFlags & TierFlags & { player: PlayerName; lateShare: string };
 
 export function benchCommand(io: CommandIo): Command {
+  const player = 'dash.js, hls.js or Shaka Player, for algorithms without @<player>';
+  const tier =
+    "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link " +
+    'under HTTP/3 (and cargo)';
+  const congestion =
+    `congestion control of the server; tier kernel: ${CONGESTION_CONTROLS.join(', ')}; ` +
+    'tier quic: cubic, reno, bbr2, bbr2:probe-rtt=<ms>,loss=<share>';
+  const impairment =
+    "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, " +
+    'with changes such as starlink,loss=0.02';
+  const contexts =
+    'sessions at the same time, one household at least (default: 4 for ladders above 30 Mbit/s and live streams, else 8)';
+  const lateShare = 'largest share of downloads in a session that may end late; it is rejected and repeated above it';
   return addBenchmarkOptions(new Command('bench'))
     .description('replay traces in a real browser and compare algorithms')
-    .addOption(
-      new Option('--player <name>', 'dash.js, hls.js or Shaka Player, for algorithms without @<player>')
-        .choices(PLAYERS)
-        .default('dash'),
-    )
-    .addOption(
-      new Option(
-        '--tier <name>',
-        "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
-      )
-        .choices(['origin', 'kernel', 'quic'])
-        .default('origin'),
-    )
-    .option(
-      '--congestion <name>',
-      `congestion control of the server; tier kernel: ${CONGESTION_CONTROLS.join(', ')}; tier quic: cubic, reno, bbr2, bbr2:probe-rtt=<ms>,loss=<share>`,
-      'cubic',
-    )
-    .option(
-      '--impairment <name>',
-      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,loss=0.02",
-      'starlink',
-    )
-    .option(
-      '--contexts <n>',
-      'sessions at the same time, one household at least (default: 4 for ladders above 30 Mbit/s and live streams, else 8)',
-    )
-    .option(
-      '--late-share <share>',
-      'largest share of downloads in a session that may end late; it is rejected and repeated above it',
-      String(TOLERATED_LATE_SHARE),
-    )
+    .addOption(choice('--player <name>', player, PLAYERS, 'dash'))
+    .addOption(choice('--tier <name>', tier, ['origin', 'kernel', 'quic'], 'origin'))
+    .option('--congestion <name>', congestion, 'cubic')
+    .option('--impairment <name>', impairment, 'starlink')
+    .option('--contexts <n>', contexts)
+    .option('--late-share <share>', lateShare, String(TOLERATED_LATE_SHARE))
     .addHelpText(
       'after',
       `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle,\n` +
@@ -71,11 +54,10 @@ export function benchCommand(io: CommandIo): Command {
         'in hls.js and Shaka Player the controllers, and hls or shaka, which is their own ABR;\n' +
         'of live streams any as <name>:lolp-catch-up',
     )
-    .action((flags: unknown) => bench(flags as BenchFlags, io));
+    .action((flags: BenchFlags) => bench(flags, io));
 }
 
 async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
-  const { stderr } = io;
   const { benchmark, kernel, notes } = await prepareBench(flags, io);
   const { perLine, timings, remains: sessions, scenario, own, onnx, foldModels, household } = benchmark;
   const sink = new SessionSink(benchmark, notes, io);
@@ -87,43 +69,34 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       ...{ sessions, scenario, pageDirectory: builtFolder('bench-page', 'index.html'), own, onnx, timings },
       startService: serviceOn,
       ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
-      // `bench` reads models of the built-in forecaster only.
-      ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
+      ...(foldModels && { models: foldModels }),
       ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),
     });
   } catch (error) {
     if (!(error instanceof BrowserNotFoundError)) throw error;
-    stderr.write(`leo-abr: ${error.message}\n`);
+    io.stderr.write(`leo-abr: ${error.message}\n`);
     throw new ExitWith(EXIT_FAULT);
   } finally {
     stopListening();
   }
   const { played, progress, withNotes } = sink;
   progress.end(played.length / perLine);
-  stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
+  io.stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
 
   const why = `${lost.length} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
-  const results = finishBenchmark(
-    withNotes,
-    played,
-    io,
-    lost.length > 0 ? { why, status: EXIT_REJECTED, lost } : undefined,
-  );
+  const missing = lost.length > 0 ? { why, status: EXIT_REJECTED, lost } : undefined;
+  const results = finishBenchmark(withNotes, played, io, missing);
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 
 async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const { tier, player } = flags;
   const benchmark = await prepareBenchmark('bench', flags, {
-    requireAlgorithm: (name, { flag }) => {
-      if (browserAlgorithm(name, flag).forecaster !== 'service' || tier === 'origin') return;
-      throw new InputError(
-        flag,
-        `--tier origin for @service: that of ${tier} has its link in a network of its own`,
-        name,
-      );
+    requireAlgorithm: (name, _own, flag) => {
+      const isOnLink = browserAlgorithm(name, flag).forecaster !== 'service' || tier === 'origin';
+      check(isOnLink, flag, `--tier origin for @service: that of ${tier} has its link in a network of its own`, name);
     },
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
@@ -132,14 +105,9 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const { scenario, resumedTool } = benchmark;
   // Throws if media cannot be generated in the scenario's segment sizes.
   presentation(scenario);
-  const chosenContexts = () =>
-    flags.contexts === undefined
-      ? defaultContexts(scenario)
-      : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
-  const lateShare = decimalNumber(flags.lateShare, '--late-share', {
-    expected: 'a share from 0 to 1',
-    holds: (share) => share <= 1,
-  });
+  const chosenContexts = ({ contexts } = flags) =>
+    contexts === undefined ? defaultContexts(scenario) : wholeNumber(contexts, '--contexts', { min: 1, max: 64 });
+  const lateShare = decimalNumber(flags.lateShare, '--late-share', 'a share from 0 to 1', (share) => share <= 1);
   requireSameTier(benchmark, tier, kernel);
   const notes: BenchNotes = {
     ...{ rejectedRuns: 0, parts: [] },

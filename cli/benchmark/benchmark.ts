@@ -14,17 +14,17 @@ export interface Benchmark {
   own: readonly OwnAlgorithm[];
   onnx: OnnxModels | undefined;
   plan: BenchmarkPlan;
-  /** Sessions that a line of the plan plays. */
+  /** Number of sessions that one line of the plan plays: the players of a household, else 1. */
   perLine: number;
   /** Finished sessions that `--resume` found in `out`. */
   done: SessionResult[];
+  /** Lines of the plan that are left to play. */
   remains: PlannedSession[];
   timings: boolean;
-  /** Recording group to model file. */
   foldModels: ModelsByGroup | undefined;
   tool: ToolInfo;
   /** `tool` of the partial results that `--resume` continues. */
   resumedTool?: ToolInfo;
-  /** A file, `-` for standard output; undefined: only the table is printed. */
+  /** A file, or `-` for standard output. If it is undefined, the command prints only the table. */
   out: string | undefined;
 }

@@ -6,8 +6,7 @@ import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_FAULT, ExitWith } from '../shared/exit-status.ts';
 import { readResults } from '../shared/results-file.ts';
 
-/** Differences shown per algorithm. */
-const SHOWN = 3;
+const SHOWN_PER_ALGORITHM = 3;
 
 export function compareCommand(io: CommandIo): Command {
   return new Command('compare')
@@ -26,8 +25,7 @@ export function compareCommand(io: CommandIo): Command {
 type Sessions = ReadonlyMap<string, SessionResult>;
 
 function readSessions(file: string): Sessions {
-  const { sessions } = readResults(file);
-  return new Map(sessions.map((session) => [keyOf(session), session]));
+  return new Map(readResults(file).sessions.map((session) => [keyOf(session), session]));
 }
 
 function keyOf({ trace, startSeconds, algorithm, seed, household }: SessionResult): string {
@@ -50,7 +48,7 @@ function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: Com
     if (at !== undefined) differences.push(`${key}: segment ${at}: ${choiceOf(one, at)}, then ${choiceOf(other, at)}`);
   }
   io.stdout.write(`${algorithm}: ${pairs} sessions in both, ${differences.length} differ\n`);
-  for (const difference of differences.slice(0, SHOWN)) io.stdout.write(`  ${difference}\n`);
+  for (const difference of differences.slice(0, SHOWN_PER_ALGORITHM)) io.stdout.write(`  ${difference}\n`);
   return differences.length === 0;
 }
 

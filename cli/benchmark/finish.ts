@@ -1,4 +1,4 @@
-/** The end of a benchmark: the results document and its table; of an unfinished one what `--resume` continues. */
+/** Ends a benchmark with the results document and its table, or with partial results that `--resume` continues. */
 
 import { assembleResults, partialHeadJson, resultsPieces } from '../../replay/evaluation/documents/assemble-results.ts';
 import type { PlannedSession } from '../../replay/evaluation/plan/plan.ts';
@@ -16,29 +16,21 @@ export function benchmarkJson(
   played: readonly SessionResult[],
   complete: boolean,
 ): { results: Results; json: Iterable<string> } {
-  const { tool, scenario, algorithms, done } = benchmark;
-  const results = assembleResults({
-    tool: complete ? tool : { ...tool, complete: false },
-    scenario,
-    sessions: [...done, ...played],
-    algorithms,
-  });
+  const { scenario, algorithms } = benchmark;
+  const tool = complete ? benchmark.tool : { ...benchmark.tool, complete: false };
+  const results = assembleResults({ tool, scenario, sessions: [...benchmark.done, ...played], algorithms });
   return { results, json: resultsPieces(results) };
 }
 
-interface Missing {
-  why: string;
-  status: number;
-  /** Sessions, or lines of households, that will not be played. */
-  lost?: readonly PlannedSession[];
-}
+/** `lost` has the sessions, or the lines of households, that will not be played. */
+type Missing = { why: string; status: number; lost: readonly PlannedSession[] };
 
-/** Missing sessions make the results partial and end the command with `status`; `why` says what happened. */
+/** If sessions are missing, the results are partial and the command ends with `status`. `why` is the reason. */
 export function finishBenchmark(
   benchmark: Benchmark,
   played: readonly SessionResult[],
   { stdout, stderr }: CommandIo,
-  { why, status, lost = [] }: Missing = { why: 'interrupted', status: EXIT_INTERRUPTED },
+  { why, status, lost }: Missing = { why: 'interrupted', status: EXIT_INTERRUPTED, lost: [] },
 ): Results {
   const { out, done, plan, perLine } = benchmark;
   const isComplete = done.length + played.length >= plan.sessions.length * perLine;
@@ -55,23 +47,18 @@ export function finishBenchmark(
       : `${file} holds the finished sessions, --resume continues it`;
   stderr.write(`${why}: ${hint}\n`);
   if (lost.length > 0) {
-    const isLost = ({ dataset, trace: name, startSeconds }: SessionResult) =>
-      lost.some(
-        ({ trace, ...at }) =>
-          trace.name === name && trace.metadata.dataset === dataset && at.startSeconds === startSeconds,
-      );
-    const kept = (all: readonly SessionResult[]) => all.filter((session) => !isLost(session));
-    const names = lost.map(
-      ({ algorithm, trace, startSeconds }) => `${algorithm} on ${trace.name} at ${startSeconds} s`,
-    );
+    const keyOf = (...place: [dataset: string, trace: string, startSeconds: number]) => JSON.stringify(place);
+    const lostKeys = lost.map(({ trace, startSeconds: at }) => keyOf(trace.metadata.dataset, trace.name, at));
+    const isKept = (one: SessionResult) => !lostKeys.includes(keyOf(one.dataset, one.trace, one.startSeconds));
+    const names = lost.map(({ algorithm, trace, startSeconds: at }) => `${algorithm} on ${trace.name} at ${at} s`);
     stderr.write(`the table lacks, for every algorithm, the places of ${names.join(', ')}\n`);
-    const rest = benchmarkJson({ ...benchmark, done: kept(done) }, kept(played), false).results;
+    const rest = benchmarkJson({ ...benchmark, done: done.filter(isKept) }, played.filter(isKept), false).results;
     if (rest.sessions.length > 0) stderr.write(summaryTable(rest));
   }
   throw new ExitWith(status);
 }
 
-/** A place for finished sessions: partial results in `out`, so that a killed command loses none. */
+/** Keeps finished sessions as partial results in `out`, so that a killed command loses none. */
 export function sessionStore({ out, tool, scenario, done }: Benchmark): SessionStore {
   const file = fileOf(out);
   return file === undefined

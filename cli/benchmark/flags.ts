@@ -1,39 +1,23 @@
 /** The flags that `simulate` and `bench` share, and the scenario and household that they name. */
 
 import type { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { HOUSEHOLDS, type Household, householdNamed, parseHousehold } from '../../replay/households.ts';
 import type { ResolvedScenario } from '../../replay/results.ts';
 import { encoderEdgeSeconds, SCENARIOS } from '../../replay/scenarios.ts';
-import { collect, decimalNumber, scenarioOption, wholeNumber } from '../shared/options.ts';
+import { collect, decimalNumber, isFileName, scenarioOption, wholeNumber } from '../shared/options.ts';
 import { readInput } from '../shared/results-file.ts';
 
-export interface BenchmarkFlags {
-  traces: string[];
-  algorithms: string;
-  scenario: string;
-  segments?: string;
-  /** Only `simulate` has it. */
-  playbackRate?: string;
-  household?: string;
-  targetLatency?: string;
-  starts: string;
-  baseline: string;
-  foldModels?: string;
-  seed: string;
-  shard?: string;
-  timings?: boolean;
-  resume?: boolean;
-  out?: string;
-}
+export type BenchmarkFlags = Record<'algorithms' | 'scenario' | 'starts' | 'baseline' | 'seed', string> &
+  Partial<Record<'segments' | 'household' | 'targetLatency' | 'foldModels' | 'shard' | 'out', string>> &
+  // Only `simulate` has a playback rate.
+  Partial<Record<'playbackRate', string>> & { traces: string[]; timings?: boolean; resume?: boolean };
 
 export function addBenchmarkOptions(command: Command): Command {
+  const algorithms = 'algorithms to compare, separated by commas; a path (./mine.ts) is an algorithm of your own';
   return command
     .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
-    .requiredOption(
-      '--algorithms <names>',
-      'algorithms to compare, separated by commas; a path (./mine.ts) is an algorithm of your own',
-    )
+    .requiredOption('--algorithms <names>', algorithms)
     .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a name, or a JSON file')
     .option('--segments <n>', 'play only the first n segments of the scenario')
     .option('--target-latency <s>', 'target of a live scenario, instead of its own')
@@ -66,28 +50,23 @@ export function scenarioOf({
     scenario.segmentSizesBits = scenario.segmentSizesBits.slice(0, scenario.segmentCount);
     if (scenario.qualities) scenario.qualities = scenario.qualities.slice(0, scenario.segmentCount);
   }
-  const playbackRate = decimalNumber(rate, '--playback-rate', {
-    expected: 'a number from 0.25 to 4',
-    // All browsers play this range.
-    holds: (value) => value >= 0.25 && value <= 4,
-  });
-  if (playbackRate !== 1 && live) throw new InputError('--playback-rate', `1 in a live scenario (${name})`, rate);
-  // Unchanged at rate 1, so that results stay the same bytes.
+  // All browsers play this range.
+  const isPlayed = (value: number) => value >= 0.25 && value <= 4;
+  const playbackRate = decimalNumber(rate, '--playback-rate', 'a number from 0.25 to 4', isPlayed);
+  check(playbackRate === 1 || !live, '--playback-rate', `1 in a live scenario (${name})`, rate);
+  // At rate 1 the field is absent, so that results keep their bytes.
   if (playbackRate !== 1) scenario.playbackRate = playbackRate;
   if (targetLatency !== undefined) {
-    if (!live) throw new InputError('--target-latency', `a live scenario (${name} is on demand)`, targetLatency);
+    const flag = '--target-latency';
+    if (!live) throw new InputError(flag, `a live scenario (${name} is on demand)`, targetLatency);
     const least = encoderEdgeSeconds(live);
-    const targetLatencySeconds = decimalNumber(targetLatency, '--target-latency', {
-      expected: `more than ${least} s, the latency of a chunk`,
-      holds: (seconds) => seconds > least,
-    });
+    const expected = `more than ${least} s, the latency of a chunk`;
+    const targetLatencySeconds = decimalNumber(targetLatency, flag, expected, (seconds) => seconds > least);
     scenario.live = { ...live, targetLatencySeconds };
   }
   return scenario;
 }
 
-/** A value that ends in `.json` or contains a `/` is a file. */
 export function householdOption(value: string): Household {
-  if (/\.json$|\//.test(value)) return parseHousehold(readInput(value, '--household'), value);
-  return householdNamed(value);
+  return isFileName(value) ? parseHousehold(readInput(value, '--household'), value) : householdNamed(value);
 }

@@ -32,7 +32,7 @@ test('a session that was rejected at every attempt is named, and the table has t
   const missing = { why: '1 sessions were rejected at every attempt', status: EXIT_REJECTED, lost: [sessions[1]!] };
   expect(() => finishBenchmark(benchmark, played.slice(2), io, missing)).toThrow(ExitWith);
   expect(said).toContain('the table lacks, for every algorithm, the places of dynamic on hard at 0 s\n');
-  // Two sessions of each: without the hard one, which would lower the mean of mpc-d alone.
+  // Each algorithm has two sessions. The hard one, which would lower the mean of mpc-d alone, is left out.
   expect(said).toMatch(/^mpc-d +2 +4\.5/m);
   expect(said).toMatch(/^dynamic +2 +4\.5/m);
   expect(JSON.parse(readFileSync(at('out.json'), 'utf8')).sessions).toHaveLength(5);

@@ -1,7 +1,7 @@
 /** `leo-abr merge`: joins results of one benchmark: shards, or algorithms run one by one. */
 
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { resultsJson } from '../../replay/evaluation/documents/assemble-results.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/documents/merge.ts';
@@ -21,18 +21,14 @@ export function mergeCommand(io: CommandIo): Command {
     .action((files: string[], { out, baseline }: { out?: string; baseline?: string }) => {
       requireWritable(out);
       const read = files.map((file) => {
-        const results = readResults(file, { allowPartial: true });
-        return {
-          file,
-          results: baseline === undefined ? results : { ...results, tool: { ...results.tool, baseline } },
-        };
+        const { tool, ...results } = readResults(file, { allowPartial: true });
+        return { file, results: { ...results, tool: baseline === undefined ? tool : { ...tool, baseline } } };
       });
       const faults = [...missingParts(read), ...mixedShards(read)];
       if (faults.length > 0) throw new InputError('results', 'all parts of one run', undefined, faults.join('; '));
       const merged = mergeResults(read);
-      if (baseline !== undefined && !merged.sessions.some(({ algorithm }) => algorithm === baseline)) {
-        throw new InputError('--baseline', 'an algorithm of the results', baseline);
-      }
+      const isKnown = baseline === undefined || merged.sessions.some(({ algorithm }) => algorithm === baseline);
+      check(isKnown, '--baseline', 'an algorithm of the results', baseline);
       const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
       if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
       if (out !== undefined) writeOutput(out, resultsJson(merged), io.stdout);
@@ -51,7 +47,7 @@ function missingParts(files: readonly ResultsFile[]): string[] {
   return [...partial, ...missing.map((shard) => `shard ${shard} is missing`)];
 }
 
-/** Shards that do not belong to the first one's run; `mergeResults` refuses other scenarios, seeds and commands. */
+/** Names shards of another run than the first shard. `mergeResults` refuses other scenarios, seeds and commands. */
 function mixedShards(files: readonly ResultsFile[]): string[] {
   const [first, ...others] = files.filter(({ results }) => results.tool.shard !== undefined);
   const expected = first && commonOf(first.results.tool);

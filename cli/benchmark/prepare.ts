@@ -1,8 +1,8 @@
-/** `simulate` and `bench` begin here: their flags become one fully specified, checked benchmark. */
+/** Turns the flags of `simulate` and `bench` into one fully specified, checked benchmark. */
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { describeValue, InputError } from '../../abr/errors.ts';
+import { check, describeValue, InputError } from '../../abr/errors.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
 import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { type BenchmarkPlan, parseShard, planBenchmark, resumePlan } from '../../replay/evaluation/plan/plan.ts';
@@ -31,8 +31,8 @@ import { onnxModels } from './onnx-models.ts';
 
 interface BenchmarkSurroundings {
   /** Throws for a name that the command cannot play. */
-  requireAlgorithm(name: string, asked: { own: OwnControllers; flag: string }): void;
-  /** The name in plan and results of a name in a flag. Default: the same. */
+  requireAlgorithm(name: string, own: OwnControllers, flag: string): void;
+  /** Turns a name in a flag into the name in plan and results. Default: the same name. */
   nameOf?(name: string): string;
   stderr: Output;
 }
@@ -40,10 +40,9 @@ interface BenchmarkSurroundings {
 /** Checks every flag and the output file before the first session. */
 export async function prepareBenchmark(
   command: 'simulate' | 'bench',
-  given: unknown,
+  flags: BenchmarkFlags,
   surroundings: BenchmarkSurroundings,
 ): Promise<Benchmark> {
-  const flags = given as BenchmarkFlags;
   const { out } = flags;
   const { nameOf = (name: string) => name, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
@@ -101,16 +100,14 @@ async function checkAlgorithms(
   const controllers = await importOwnAlgorithms(own);
   const scenario = scenarioOf(flags);
   for (const { name, flag, catchUp } of named) {
-    requireAlgorithm(name, { own: controllers, flag });
-    if (catchUp !== undefined && scenario.live === undefined) {
-      throw new InputError(flag, 'a catch-up only in a live scenario', name);
-    }
+    requireAlgorithm(name, controllers, flag);
+    check(catchUp === undefined || scenario.live !== undefined, flag, 'a catch-up only in a live scenario', name);
   }
   const forecasters = named.map(({ forecaster }) => forecaster).filter(isOnnx);
   return { scenario, own, onnx: await onnxModels(forecasters, '--algorithms') };
 }
 
-/** Starts left out that are named. */
+/** Standard error names at most this many of the starts that were left out. */
 const MOST_NAMED = 10;
 
 export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stderr: Output): void {
@@ -123,14 +120,13 @@ export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stde
 /** SHA-256 of the user's files: algorithms and models. */
 function algorithmFiles(own: readonly OwnAlgorithm[], onnx: OnnxModels | undefined): Pick<ToolInfo, 'algorithmFiles'> {
   const models = Object.entries(onnx?.files ?? {}).filter(([name]) => name !== 'onnx');
-  const files = [
-    ...own.map(({ name, source }) => [name, sha256(source)]),
-    ...models.map(([name, bytes]) => [name, sha256(bytes)]),
-  ];
-  return files.length === 0 ? {} : { algorithmFiles: Object.fromEntries(files) };
+  const files = [...own.map(({ name, source }): [string, string] => [name, source]), ...models];
+  const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
+  const hashes = files.map(([name, content]) => [name, hashOf(content)]);
+  return hashes.length === 0 ? {} : { algorithmFiles: Object.fromEntries(hashes) };
 }
 
-/** SHA-256 of what the shards of a run must have in common, and the fields of results do not show. */
+/** SHA-256 of everything that the shards of a run must have in common and that no other field of results shows. */
 function workDigest(
   traces: readonly Trace[],
   { foldModels, ...rest }: { starts: StartsRule; algorithms: readonly string[]; foldModels: ModelsByGroup | undefined },
@@ -144,11 +140,7 @@ function workDigest(
   return hash.digest('hex');
 }
 
-function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
-}
-
-/** Splits the plan into the sessions that an interrupted run of this command finished and those to play. */
+/** Splits the plan into the sessions that an interrupted run of this command finished and the sessions to play. */
 function resumed(
   plan: BenchmarkPlan,
   perLine: number,
@@ -160,12 +152,10 @@ function resumed(
   }
   const results = readResults(file, { flag: '--out', allowPartial: true });
   for (const field of ['command', 'version', 'commit', 'algorithmFiles', 'shard', 'work'] as const) {
-    if (sameJson(results.tool[field], tool[field])) continue;
-    throw new InputError(
-      placeOf({ file, field: `tool.${field}` }),
-      `${describeValue(tool[field])}: sessions of another program, shard or set of recordings do not belong in this file`,
-      results.tool[field],
-    );
+    const why = 'sessions of another program, shard or set of recordings do not belong in this file';
+    const expected = `${describeValue(tool[field])}: ${why}`;
+    const isSame = sameJson(results.tool[field], tool[field]);
+    check(isSame, placeOf({ file, field: `tool.${field}` }), expected, results.tool[field]);
   }
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
   const total = done.length + remains.length * perLine;

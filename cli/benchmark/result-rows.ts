@@ -1,7 +1,4 @@
-/**
- * The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` and `npm run
- * compare-tiers` write.
- */
+/** Makes the rows of docs/results from what `simulate`, `bench`, `merge`, `transport sweep` and compare-tiers write. */
 
 import { householdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
@@ -11,17 +8,14 @@ import type { Estimate, Results, SummaryRow } from '../../replay/results.ts';
 import { ratiosToDefault, type SweepRow, settingMedians } from '../../transport/sweep.ts';
 import type { Column } from '../report/document.ts';
 import { householdFigures, shownRows, summaryFigures, tierFigures } from '../report/figures.ts';
+import { scaled } from '../report/format.ts';
 import type { TierComparison } from './tier-comparison.ts';
 
-/** By column; an estimate is [value, low, high]. Null: does not apply. */
+/** Values by column. An estimate is [value, low, high]. Null means that the column does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;
 
-/** What `transport sweep` writes, with the scenario and the seconds of a download. */
-interface Sweep {
-  impairment: string;
-  rows: readonly SweepRow[];
-  tool: { seed: number };
-}
+/** The part of a file of `transport sweep` that the rows need. */
+type Sweep = { impairment: string; rows: readonly SweepRow[]; tool: { seed: number } };
 
 export function resultRows(file: Results | Sweep | TierComparison): ResultRow[] {
   if ('agreement' in file) return tierRows(file);
@@ -29,7 +23,7 @@ export function resultRows(file: Results | Sweep | TierComparison): ResultRow[] 
   return file.households ? householdRows(file) : sessionRows(file);
 }
 
-/** As text; two columns of names. */
+/** The rows as text. The first two columns are names. */
 export function resultTable(rows: readonly ResultRow[]): string {
   const number = (value: number) => value.toFixed(2);
   const text = (value: ResultRow[string]) => {
@@ -46,7 +40,7 @@ function cell(of: Estimate | null | undefined): readonly number[] | null {
   return of ? [of.value, ...(of.ci95 ?? [])] : null;
 }
 
-/** Data sets whose recordings are named after their transport also have rows for each: TCP and UDP see different links. */
+/** If recordings are named after their transport, each transport has rows, because TCP and UDP see different links. */
 function sessionRows(results: Results): ResultRow[] {
   const { sessions, summary, scenario, tool } = results;
   const byTransport = groupBy(
@@ -59,20 +53,18 @@ function sessionRows(results: Results): ResultRow[] {
   const parts = [...byTransport.values()].flatMap((part) =>
     summarise(part, { scenario, baseline: tool.baseline, seed: tool.seed }),
   );
-  // Live rows also have the figures of sessions on demand; the QoE is the live one.
   const byLink = (['slow', 'other'] as const).map((links) =>
     (results.byLink ?? [])
       .filter((row) => row.links === links)
       .map((row) => ({ ...row, dataset: `${row.dataset}, ${links} links` })),
   );
-  const columns = [summaryFigures({ ladderBps: scenario.ladderBps }), summaryFigures(scenario)];
+  // Live rows also have the figures of sessions on demand. Their QoE is the live QoE.
+  const both = [summaryFigures({ ladderBps: scenario.ladderBps }), summaryFigures(scenario)];
+  const columns = both.flatMap(({ means, differences }) => [...means, ...differences]);
   const figures = [summary, parts, ...byLink].flatMap((rows) =>
     shownRows(rows).map((row) => ({
       ...{ scenario: scenario.name, recordings: row.dataset, algorithm: row.algorithm },
-      ...cells(
-        columns.flatMap(({ means, differences }) => [...means, ...differences]),
-        row,
-      ),
+      ...cells(columns, row),
       ...(row.vsBaseline === null && scenario.live === undefined && bestRivals(row, rows)),
     })),
   );
@@ -90,7 +82,7 @@ function choiceRows({ sessions, scenario }: Results): ResultRow[] {
   });
 }
 
-/** The best by perceived QoE. Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle. */
+/** The rival with the best perceived QoE. The oracle and forms of the baseline (`mpc-l:no-rate`) are no rivals. */
 function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRow[]): ResultRow {
   const [family] = algorithm.split(':');
   const rivals = rows.filter(
@@ -100,12 +92,10 @@ function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRo
   const seen = ({ qoePerceivedMean, qoeMean }: SummaryRow) => qoePerceivedMean ?? qoeMean;
   const best = rivals.reduce((a, b) => (seen(b) > seen(a) ? b : a));
   const { perceivedDiff, qoeDiff } = best.vsBaseline!;
-  const lead = (of: Estimate | undefined) =>
-    of && cell({ value: -of.value, ci95: of.ci95 && [-of.ci95[1], -of.ci95[0]] });
   return {
     'best rival': best.algorithm,
     'its perceived': best.qoePerceivedMean ?? null,
-    'difference to it': lead(perceivedDiff ?? qoeDiff) ?? null,
+    'difference to it': cell(scaled(perceivedDiff ?? qoeDiff, -1)),
     'its stalls, s': best.stallSecondsMean,
     'its QoE': best.qoeMean,
     'its worst 5 %, s': best.stallSecondsWorst5pct,

@@ -1,4 +1,4 @@
-/** Takes the sessions of `bench` as they end: keeps the accepted ones, and writes partial results and raw records. */
+/** Takes the sessions of `bench` as they end, keeps those accepted, and writes partial results and raw records. */
 
 import { writeFileSync } from 'node:fs';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
@@ -14,8 +14,8 @@ import { benchmarkJson } from './finish.ts';
 export class SessionSink {
   readonly played: SessionResult[] = [];
   readonly progress: Progress;
-  /** JSON lines with the full record of each session, beside the results. The first session creates the file. */
-  readonly #rawFile: string | undefined;
+  readonly #file: string | undefined;
+  /** The first session begins the raw file, unless `--resume` continues it. */
   #rawFlag: 'w' | 'a';
 
   constructor(
@@ -24,8 +24,7 @@ export class SessionSink {
     private readonly io: CommandIo,
   ) {
     const { out, done, remains, household } = benchmark;
-    const file = fileOf(out);
-    if (file !== undefined) this.#rawFile = rawFileOf(file);
+    this.#file = fileOf(out);
     this.#rawFlag = done.length > 0 ? 'a' : 'w';
     this.progress = new Progress(io.stderr, remains.length, household ? 'households' : 'sessions');
   }
@@ -46,18 +45,15 @@ export class SessionSink {
       Object.assign(notes, { userAgent, playerVersions: { ...notes.playerVersions, [player]: playerVersion } });
     }
     this.progress.update(played.length / benchmark.perLine);
-    // A killed command loses only what was under way.
-    const file = fileOf(benchmark.out);
-    if (file !== undefined) {
-      writeOutput(file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
-    }
+    // The file is written at once, so that a killed command loses only the sessions under way.
+    if (this.#file) writeOutput(this.#file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
   }
 
   #appendRaw({ planned, ...session }: PlayedRecord): void {
-    if (this.#rawFile === undefined) return;
+    if (this.#file === undefined) return;
     const { trace, ...rest } = planned;
     const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
-    writeFileSync(this.#rawFile, `${JSON.stringify(line)}\n`, { flag: this.#rawFlag });
+    writeFileSync(rawFileOf(this.#file), `${JSON.stringify(line)}\n`, { flag: this.#rawFlag });
     this.#rawFlag = 'a';
   }
 }

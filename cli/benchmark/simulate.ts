@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { SessionStore } from '../../replay/formats/session-store.ts';
 import type { SessionResult } from '../../replay/results.ts';
 import { SIMULATED_NAMES, simulatedAlgorithm } from '../../replay/simulator/algorithms.ts';
 import { runSessions } from '../../replay/simulator/threads/run-sessions.ts';
@@ -12,12 +11,11 @@ import { EXIT_FAULT, ExitWith } from '../shared/exit-status.ts';
 import { jobsOption } from '../shared/options.ts';
 import { Progress } from '../shared/progress.ts';
 import { TOOL_FOLDER } from '../tool.ts';
-import type { Benchmark } from './benchmark.ts';
 import { finishBenchmark, sessionStore } from './finish.ts';
-import { addBenchmarkOptions } from './flags.ts';
+import { addBenchmarkOptions, type BenchmarkFlags } from './flags.ts';
 import { prepareBenchmark } from './prepare.ts';
 
-/** Beside the built command. Run from source, there is no worker and one thread plays every session. */
+/** The build puts the worker beside the command. From source, one thread plays every session. */
 const WORKER_FILE = join(TOOL_FOLDER, 'session-worker.js');
 
 export function simulateCommand(io: CommandIo): Command {
@@ -30,58 +28,34 @@ export function simulateCommand(io: CommandIo): Command {
       `\nAlgorithms: ${SIMULATED_NAMES.join(', ')}; <controller>@oracle knows the future,` +
         ' @onnx and @onnx:<file> forecast by an ONNX model; of live streams <name>:lolp-catch-up follows LoL+.',
     )
-    .action(async (flags: unknown) => {
-      const jobs = jobsOption((flags as { jobs: string }).jobs);
-      const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm, stderr: io.stderr });
-      const store = sessionStore(benchmark);
-      try {
-        await simulate(benchmark, { jobs, store, io });
-      } finally {
-        store.close();
-      }
-    });
+    .action((flags: BenchmarkFlags & { jobs: string }) => simulate(flags, io));
 }
 
-async function simulate(
-  benchmark: Benchmark,
-  { jobs, store, io }: { jobs: number; store: SessionStore; io: CommandIo },
-): Promise<void> {
+async function simulate(flags: BenchmarkFlags & { jobs: string }, io: CommandIo): Promise<void> {
   const { stderr } = io;
+  const jobs = jobsOption(flags.jobs);
+  const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm: simulatedAlgorithm, stderr });
+  const { perLine, timings, remains: sessions, scenario, own, onnx, foldModels, household } = benchmark;
+  const store = sessionStore(benchmark);
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
-  const { perLine } = benchmark;
-  const unit = benchmark.household ? 'households' : 'sessions';
-  stderr.write(`playing ${benchmark.remains.length} ${unit} of ${benchmark.scenario.name}\n`);
-  const progress = new Progress(stderr, benchmark.remains.length, unit);
-  let played: SessionResult[];
   try {
-    played = await runSessions({
-      sessions: benchmark.remains,
-      scenario: benchmark.scenario,
-      timings: benchmark.timings,
-      own: benchmark.own,
-      onnx: benchmark.onnx,
-      ...(benchmark.foldModels && { models: benchmark.foldModels }),
-      jobs,
+    const unit = household ? 'households' : 'sessions';
+    stderr.write(`playing ${sessions.length} ${unit} of ${scenario.name}\n`);
+    const progress = new Progress(stderr, sessions.length, unit);
+    const played = await runSessions({
+      ...{ sessions, scenario, timings, own, onnx, jobs, signal: stop.signal },
+      ...(foldModels && { models: foldModels }),
       ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),
-      signal: stop.signal,
-      keep: (sessions) => store.add(sessions),
+      keep: (all) => store.add(all),
       onProgress: (done) => progress.update(done),
     });
+    progress.end(played.length / perLine);
+    reportFaults(finishBenchmark(benchmark, played, io).sessions, io);
   } finally {
     stopListening();
+    store.close();
   }
-  progress.end(played.length / perLine);
-
-  const results = finishBenchmark(benchmark, played, io);
-  reportFaults(results.sessions, io);
-}
-
-function requireAlgorithm(
-  name: string,
-  { own, flag }: Parameters<Parameters<typeof prepareBenchmark>[2]['requireAlgorithm']>[1],
-): void {
-  simulatedAlgorithm(name, own, flag);
 }
 
 /** Prints the first fault and ends the command with status 1, if a controller failed. */

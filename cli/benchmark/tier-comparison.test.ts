@@ -9,7 +9,7 @@ import { tierComparison } from './tier-comparison.ts';
 const at = temporaryFolder('test');
 const TRACES = ['a', 'b'];
 
-/** A session at the start of which `throughput` decides on the lowest, after one in which another decision is recorded. */
+/** A session with a recorded decision. In this state `throughput` decides on representation 0. */
 const line = (representation: number, more: object = {}) => {
   const decision = { representation, controller: 'throughput', reason: '' };
   const event = { kind: 'decide' as const, decision, state: stateOf([1e6, 2e6], { downloads: [] }) };

@@ -1,6 +1,6 @@
-/** The tiers of `bench`: the link of the origin, or one that the kernel emulates. */
+/** The tiers of `bench`: the origin paces the link, or the kernel emulates a link. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { placeOf } from '../../replay/formats/place.ts';
@@ -15,35 +15,24 @@ import {
 } from '../../transport/programs.ts';
 import type { Benchmark } from './benchmark.ts';
 
-export interface TierFlags {
+export type TierFlags = Record<'congestion' | 'impairment', string> & {
   tier: 'origin' | KernelTier['tier'];
-  congestion: string;
-  impairment: string;
-  contexts?: string;
-  household?: string;
-}
+} & Partial<Record<'contexts' | 'household', string>>;
 
-/** The flags of the tiers with an emulated link. Throws if one is wrong, or if this machine cannot run the tier. */
+/** Parses the flags of an emulated link. Throws if a flag is wrong, or if this machine cannot run the tier. */
 export function kernelOption(
   tier: KernelTier['tier'],
   { congestion, impairment: given, contexts, household }: TierFlags,
 ): KernelTier {
   const impairment = impairmentNamed(given);
-  if (contexts !== undefined && contexts !== '1') {
-    throw new InputError('--contexts', `1 with --tier ${tier}: there is one link`, contexts);
-  }
-  if (tier === 'quic' && household !== undefined) {
-    throw new InputError(
-      '--household',
-      '--tier origin or kernel: the quic tier plays one session at a time',
-      household,
-    );
-  }
-  if (tier === 'quic') quicCongestion(congestion);
-  else if (!CONGESTION_CONTROLS.includes(congestion)) {
-    throw new InputError('--congestion', `one of ${CONGESTION_CONTROLS.join(', ')}`, congestion);
-  }
-  const obstacle = tier === 'quic' ? quicTierObstacle() : (kernelTierObstacle() ?? allowCongestionControl(congestion));
+  const isQuic = tier === 'quic';
+  check((contexts ?? '1') === '1', '--contexts', `1 with --tier ${tier}: there is one link`, contexts);
+  const origins = '--tier origin or kernel: the quic tier plays one session at a time';
+  check(!isQuic || household === undefined, '--household', origins, household);
+  const known = `one of ${CONGESTION_CONTROLS.join(', ')}`;
+  if (isQuic) quicCongestion(congestion);
+  else check(CONGESTION_CONTROLS.includes(congestion), '--congestion', known, congestion);
+  const obstacle = isQuic ? quicTierObstacle() : (kernelTierObstacle() ?? allowCongestionControl(congestion));
   if (obstacle === undefined) return { tier, congestionControl: congestion, impairment };
   throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
 }

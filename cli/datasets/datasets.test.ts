@@ -1,4 +1,4 @@
-/** Fetches from a server in the process that serves hand-made files and fails on demand. */
+/** Fetches from a server in this process, which serves hand-made files and fails on demand. */
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { CAR_ZIP, IDP_ROWS, iperfReport, TIMED_LINES } from '../../replay/datase
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { type Answer, serving } from '../../replay/serving.fixture.ts';
-import { run } from '../shared/run.fixture.ts';
+import { interrupts, run } from '../shared/run.fixture.ts';
 
 const STARNET = 'luopeng69131__SafeSABR-dashjs-emulation';
 const TRACE = 'data/starlink_holdout30/windows/osn_recording_046_window_000.trace';
@@ -28,9 +28,9 @@ const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex
 const at = temporaryFolder('test');
 let mirror: string;
 let files: Record<string, string | Uint8Array>;
-/** Paths requested since the beginning. */
+/** Requested paths. */
 let requests: string[];
-/** Answers in place of the file. Undefined: the file. */
+/** Answers a request. Default: with the file. */
 let answer: (name: string, ...exchange: Parameters<Answer>) => void;
 
 beforeEach(async () => {
@@ -55,21 +55,15 @@ function serve(name: string, _request: IncomingMessage, response: ServerResponse
   response.writeHead(content === undefined ? 404 : 200).end(content ?? 'not here');
 }
 
-/** Sends the beginning of a file; `then` follows once it is under way. */
+/** Sends the first bytes of a file, then calls `then`. */
 function serveBeginning(response: ServerResponse, name: string, then: () => void): void {
   const content = Buffer.from(files[name]!);
   response.writeHead(200, { 'content-length': content.length });
   response.write(content.subarray(0, 1000), then);
 }
 
-let interrupt = () => {};
-const datasets = (...args: string[]) =>
-  run(['datasets', ...args], {
-    onInterrupt(callback) {
-      interrupt = callback;
-      return () => {};
-    },
-  });
+const { onInterrupt, interrupt } = interrupts();
+const datasets = (...args: string[]) => run(['datasets', ...args], { onInterrupt });
 
 const fetchSets = (...args: string[]) =>
   datasets('fetch', '--mirror', mirror, '--cache', at('cache'), '--out', at('out'), '--accept-licences', ...args);
@@ -177,7 +171,7 @@ describe('datasets fetch', () => {
     expect(below('cache').filter((name) => name !== 'tree.json')).toEqual([]);
   });
 
-  // The devices of other systems accept everything.
+  // Only Linux has a device that is always full.
   (existsSync('/dev/full') ? test : test.skip)('a full disk under --out leaves no trace', async () => {
     mkdirSync(at('out/tum-idp'), { recursive: true });
     symlinkSync('/dev/full', at(`out/tum-idp/.wget5-01.csv.${process.pid}.tmp`));

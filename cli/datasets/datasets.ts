@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { filesOf, recordingsIn } from '../../replay/datasets/dataset-files.ts';
 import { RECIPES, type Recipe, type RecipeSource } from '../../replay/datasets/recipes.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
@@ -29,13 +29,7 @@ function listCommand(io: CommandIo): Command {
   });
 }
 
-interface FetchFlags {
-  out: string;
-  from?: string;
-  mirror?: string;
-  cache?: string;
-  acceptLicences?: boolean;
-}
+type FetchFlags = { out: string; acceptLicences?: boolean } & Partial<Record<'from' | 'mirror' | 'cache', string>>;
 
 function fetchCommand(io: CommandIo): Command {
   return new Command('fetch')
@@ -52,8 +46,8 @@ function fetchCommand(io: CommandIo): Command {
 async function fetchAll(names: readonly string[], flags: FetchFlags, io: CommandIo): Promise<void> {
   const { out, from, mirror } = flags;
   const recipes = [...new Set(names)].map(recipeOf);
-  if (from !== undefined && mirror !== undefined) throw new InputError('--from', 'no --mirror beside it', from);
-  if (mirror !== undefined && !/^https?:\/\//.test(mirror)) throw new InputError('--mirror', 'an http(s) URL', mirror);
+  check(from === undefined || mirror === undefined, '--from', 'no --mirror beside it', from);
+  check(/^https?:\/\//.test(mirror ?? 'http://'), '--mirror', 'an http(s) URL', mirror);
   if (from === undefined && flags.acceptLicences !== true) {
     for (const recipe of recipes) io.stderr.write(`${recipe.name}\n${terms(recipe)}`);
     throw new InputError('--accept-licences', 'the flag, once the licences above have been read', undefined, 'none');
@@ -84,7 +78,7 @@ function recipeOf(name: string): Recipe {
   throw new InputError('name', `one of ${RECIPES.map((one) => one.name).join(', ')}`, name);
 }
 
-/** Licence, sources and what to cite, a line each. */
+/** The licence, each source and the citation, one line each. */
 function terms({ licence, cite, sources }: Recipe): string {
   const places = sources.map(({ repository, commit }) => `https://github.com/${repository}/tree/${commit}`);
   const lines = [
@@ -95,19 +89,17 @@ function terms({ licence, cite, sources }: Recipe): string {
   return lines.map((line) => `  ${line}\n`).join('');
 }
 
-/** SHA-256 by `owner/repository@commit:path`, recorded when a file is fetched first. */
+/** SHA-256 by `owner/repository@commit:path`. The first fetch of a file records its hash. */
 type Lock = Record<string, string>;
 
 const LOCK_FILE = 'datasets-lock.json';
 
-interface FetchOptions extends Required<Watched> {
-  place: Place;
-  /** Receives `<name of the data set>/` and the lock file. */
-  out: string;
-  onNote: (note: string) => void;
-}
+type FetchOptions = Required<Watched> & { place: Place; out: string; onNote: (note: string) => void };
 
-/** Returns the number of recordings. If a file is missing or wrong, nothing is written. */
+/**
+ * Writes the folder of the data set and the lock file into `out`. Returns the number of recordings. If a file is
+ * missing or wrong, it writes nothing.
+ */
 async function fetchDataset(recipe: Recipe, options: FetchOptions): Promise<number> {
   const { place, out, signal, onNote } = options;
   const lockFile = join(out, LOCK_FILE);
@@ -123,7 +115,7 @@ async function fetchDataset(recipe: Recipe, options: FetchOptions): Promise<numb
   for await (const { source, path } of watched(files, options)) {
     const bytes = await place.read(source, path, signal);
     try {
-      check(bytes, source, path, lock);
+      checkHash(bytes, source, path, lock);
       for (const recording of recordingsIn(recipe, source, path, bytes)) {
         const contents = filesOf(recipe, source, path, recording);
         if (contents.some(([name]) => written.has(name))) {
@@ -146,17 +138,13 @@ async function fetchDataset(recipe: Recipe, options: FetchOptions): Promise<numb
   return recordings;
 }
 
-/** Compares with the recipe and the lock, or adds to the lock. */
-function check(bytes: Uint8Array, source: RecipeSource, path: string, lock: Lock): void {
+/** Compares the file's hash with the recipe and the lock, then keeps it in the lock. */
+function checkHash(bytes: Uint8Array, source: RecipeSource, path: string, lock: Lock): void {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const key = `${source.repository}@${source.commit}:${path}`;
-  for (const [origin, expected] of [
-    ['SHA-256', source.sha256],
-    [`SHA-256 of ${LOCK_FILE}`, lock[key]],
-  ]) {
-    if (expected !== undefined && expected !== sha256) {
-      throw new InputError(key, `${origin} ${expected}`, undefined, sha256);
-    }
+  for (const [origin, expected] of Object.entries({ '': source.sha256, [` of ${LOCK_FILE}`]: lock[key] })) {
+    const isSame = expected === undefined || expected === sha256;
+    if (!isSame) throw new InputError(key, `SHA-256${origin} ${expected}`, undefined, sha256);
   }
   lock[key] = sha256;
 }

@@ -1,4 +1,4 @@
-/** Where the files of data sets come from: a folder, or the web by way of a cache. */
+/** Gets the files of data sets from a folder, or from the web through a cache. */
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
@@ -14,10 +14,10 @@ export interface Place {
   discard(source: RecipeSource, path: string): void;
 }
 
-/** `owner__repository`: the folder of a repository in a folder of downloads and on a mirror. */
+/** Names a repository's folder in a folder of downloads and on a mirror: `owner__repository`. */
 const folderOf = ({ repository }: RecipeSource) => repository.replace('/', '__');
 
-/** Files that were downloaded by hand: `<folder>/<owner>__<repository>/<path>`. */
+/** Reads files that were downloaded by hand: `<folder>/<owner>__<repository>/<path>`. */
 export function folderPlace(folder: string): Place {
   return {
     async list(source) {
@@ -31,8 +31,9 @@ export function folderPlace(folder: string): Place {
   };
 }
 
-/** The list of a commit's files, in the form of GitHub's API for git trees. */
+/** This file lists a commit's files, in the form of GitHub's API for git trees. */
 const TREE = 'tree.json';
+type Tree = { path: string }[];
 
 /** GitHub, or a mirror with `<mirror>/<owner>__<repository>/<path>`. Complete files stay in the cache. */
 export class WebPlace implements Place {
@@ -47,9 +48,9 @@ export class WebPlace implements Place {
     const url = this.#urlOf(source, TREE);
     const bytes = await this.read(source, TREE, signal);
     try {
-      const { tree, truncated } = JSON.parse(new TextDecoder().decode(bytes));
+      const { tree, truncated } = JSON.parse(new TextDecoder().decode(bytes)) as { tree: Tree; truncated?: boolean };
       if (truncated) throw new InputError(url, 'the complete list of a git tree', undefined, 'a truncated one');
-      const paths = (tree as { path: string }[]).map((file) => file.path).filter((file) => isFileOf(source, file));
+      const paths = tree.map((file) => file.path).filter((file) => isFileOf(source, file));
       if (paths.length === 0) throw new InputError(url, `files ${path}`, undefined, 'none');
       return paths;
     } catch (error) {
@@ -82,15 +83,12 @@ export class WebPlace implements Place {
 }
 
 async function download(url: string, signal: AbortSignal): Promise<Uint8Array> {
-  let bytes: Uint8Array;
-  let response: Response;
-  try {
-    response = await fetch(url, { signal });
-    bytes = new Uint8Array(await response.arrayBuffer());
-  } catch (error) {
+  const fail = (error: Error) => {
     signal.throwIfAborted();
-    throw new InputError(url, 'the file', (error as Error).cause ?? error);
-  }
+    throw new InputError(url, 'the file', error.cause ?? error);
+  };
+  const response = await fetch(url, { signal }).catch(fail);
+  const bytes = new Uint8Array(await response.arrayBuffer().catch(fail));
   const isPage = /^\s*<(!doctype\s+html|html)/i.test(new TextDecoder('latin1').decode(bytes.subarray(0, 1024)));
   if (response.ok && !isPage) return bytes;
   const status = `HTTP ${response.status} ${response.statusText}`.trim();

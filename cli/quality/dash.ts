@@ -1,12 +1,13 @@
 /** Reads MPDs on disk (ISO/IEC 23009-1): SegmentTemplate, SegmentTimeline, SegmentList, and files with an index. */
 
 import { DOMParser } from 'linkedom';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
+import { remembered } from '../../replay/remembered.ts';
 import { type Piece, pathOf, type StreamRepresentation, type StreamSegment, urlOf } from './pieces.ts';
 import { indexedSegments } from './segment-index.ts';
 
-/** The part of linkedom's elements that is used. */
+/** The members of linkedom's elements that this file uses. */
 interface Element {
   tagName: string;
   textContent: string;
@@ -14,45 +15,38 @@ interface Element {
   getAttribute(name: string): string | null;
 }
 
-/** What segments of a representation are read from; `levels`: period, adaptation set and representation. */
-interface Source {
-  file: string;
+/** A representation of a period. `levels` are the period, the adaptation set and the representation. */
+interface Source extends Pick<ReturnType<typeof periodsOf>[number], 'startSeconds' | 'seconds'> {
   levels: readonly Element[];
   base: URL;
-  periodStartSeconds: number;
-  periodSeconds: number;
   id: string;
   bandwidth: string;
+  /** The place of the representation in errors. */
+  place: string;
 }
 
 export function readDash(text: string, file: string): StreamRepresentation[] {
   const mpd = new DOMParser().parseFromString(text, 'text/xml').documentElement as unknown as Element;
   if (mpd.getAttribute('type') === 'dynamic') throw new InputError(file, 'a static MPD', undefined, 'a dynamic one');
   const representations = new Map<string, StreamRepresentation>();
-  for (const { period, startSeconds, seconds } of periodsOf(mpd, file)) {
-    for (const set of childrenOf(period, 'AdaptationSet')) {
-      for (const element of childrenOf(set, 'Representation')) {
-        const levels = [period, set, element];
-        if (!isVideo(levels)) continue;
-        if (childrenOf(set, 'ContentProtection').length + childrenOf(element, 'ContentProtection').length > 0) {
-          throw new InputError(file, 'media without encryption', undefined, 'ContentProtection');
-        }
-        const id = element.getAttribute('id') ?? '';
-        const bandwidth = element.getAttribute('bandwidth') ?? '';
-        const base = [mpd, ...levels].reduce(
-          (url, level) => {
-            const below = childrenOf(level, 'BaseURL')[0]?.textContent.trim();
-            return below === undefined ? url : urlOf(below, url);
-          },
-          urlOf('', file),
-        );
-        const times = { periodStartSeconds: startSeconds, periodSeconds: seconds };
-        const segments = segmentsOf({ file, levels, base, id, bandwidth, ...times });
-        const known = representations.get(id) ?? { ...aboutOf(levels, placeOf({ file, field: id })), segments: [] };
-        const firstIndex = known.segments.length;
-        known.segments.push(...segments.map((segment) => ({ ...segment, firstIndex })));
-        representations.set(id, known);
+  for (const { period, ...times } of periodsOf(mpd, file)) {
+    const sets = childrenOf(period, 'AdaptationSet');
+    for (const levels of sets.flatMap((set) => childrenOf(set, 'Representation').map((one) => [period, set, one]))) {
+      if (!isVideo(levels)) continue;
+      if (childrenIn(levels, 'ContentProtection').length > 0) {
+        throw new InputError(file, 'media without encryption', undefined, 'ContentProtection');
       }
+      const [id, bandwidth] = ['id', 'bandwidth'].map((name) => levels[2]!.getAttribute(name) ?? '') as [
+        string,
+        string,
+      ];
+      const bases = [mpd, ...levels].flatMap((level) => childrenOf(level, 'BaseURL')[0]?.textContent.trim() ?? []);
+      const base = bases.reduce((url, below) => urlOf(below, url), urlOf('', file));
+      const place = placeOf({ file, field: id });
+      const known = remembered(representations, id, () => ({ ...aboutOf(levels, place), segments: [] }));
+      const firstIndex = known.segments.length;
+      const source = { levels, base, id, bandwidth, place, ...times };
+      known.segments.push(...segmentsOf(source, file).map((segment) => ({ ...segment, firstIndex })));
     }
   }
   return [...representations.values()];
@@ -65,10 +59,8 @@ function periodsOf(mpd: Element, file: string) {
   return elements.map((period, i) => {
     const startSeconds = secondsOf(period.getAttribute('start')) ?? endSeconds;
     const nextSeconds = secondsOf(elements[i + 1]?.getAttribute('start') ?? null) ?? totalSeconds;
-    const seconds =
-      secondsOf(period.getAttribute('duration')) ??
-      (nextSeconds === undefined ? undefined : nextSeconds - startSeconds);
-    if (seconds === undefined) throw new InputError(placeOf({ file, field: `Period ${i}` }), 'a duration', undefined);
+    const seconds = secondsOf(period.getAttribute('duration')) ?? (nextSeconds ?? Number.NaN) - startSeconds;
+    check(!Number.isNaN(seconds), placeOf({ file, field: `Period ${i}` }), 'a duration', undefined);
     endSeconds = startSeconds + seconds;
     return { period, startSeconds, seconds };
   });
@@ -76,7 +68,7 @@ function periodsOf(mpd: Element, file: string) {
 
 function isVideo(levels: readonly Element[]): boolean {
   const type = inherited(levels, 'contentType') ?? inherited(levels, 'mimeType') ?? '';
-  // Pictures for seeking are of the type `image`.
+  // Pictures for seeking have the type `image`.
   return type === '' ? inherited(levels, 'width') !== undefined : type.startsWith('video');
 }
 
@@ -87,7 +79,7 @@ function aboutOf(levels: readonly Element[], place: string): Omit<StreamRepresen
     return over / under > 0 ? { [name]: over / under } : {};
   };
   const { bandwidth: bitrateBps } = number('bandwidth');
-  if (bitrateBps === undefined) throw new InputError(place, 'a bandwidth above 0', element.getAttribute('bandwidth'));
+  check(bitrateBps !== undefined, place, 'a bandwidth above 0', element.getAttribute('bandwidth'));
   const codec = inherited(levels, 'codecs');
   return {
     ...{ id: element.getAttribute('id') ?? '', bitrateBps },
@@ -98,41 +90,31 @@ function aboutOf(levels: readonly Element[], place: string): Omit<StreamRepresen
 
 type Addressed = Omit<StreamSegment, 'firstIndex'>;
 
-function segmentsOf(source: Source): Addressed[] {
-  const { levels, base, file, id } = source;
-  const template = levels.flatMap((level) => childrenOf(level, 'SegmentTemplate'));
+function segmentsOf(source: Source, file: string): Addressed[] {
+  const { levels, base, place } = source;
+  const template = childrenIn(levels, 'SegmentTemplate');
   if (template.length > 0) return templateSegments(template, source);
-  const list = levels.flatMap((level) => childrenOf(level, 'SegmentList'));
+  const list = childrenIn(levels, 'SegmentList');
   if (list.length > 0) return listSegments(list, source);
-  const single = levels.flatMap((level) => childrenOf(level, 'SegmentBase'));
-  if (base.href === urlOf('', file).href)
-    throw new InputError(placeOf({ file, field: id }), 'segments or a BaseURL', undefined);
-  const index = rangeOf(inherited(single, 'indexRange'));
+  check(base.href !== urlOf('', file).href, place, 'segments or a BaseURL', undefined);
+  const index = rangeOf(inherited(childrenIn(levels, 'SegmentBase'), 'indexRange'));
   return indexedSegments({ file: pathOf('', base), ...index }).map((segment) => ({
     ...segment,
-    startSeconds: source.periodStartSeconds + segment.startSeconds,
+    startSeconds: source.startSeconds + segment.startSeconds,
   }));
 }
 
 function templateSegments(template: readonly Element[], source: Source): Addressed[] {
-  const { file, id, bandwidth, base } = source;
+  const { id, bandwidth, base, place } = source;
   const address = (name: string, { number = 0, time = 0 } = {}) => {
     const pattern = inherited(template, name);
-    if (pattern === undefined) return undefined;
-    const values: Record<string, string | number> = {
-      RepresentationID: id,
-      Bandwidth: bandwidth,
-      Number: number,
-      Time: time,
-    };
-    const path = pattern.replace(/\$(\w*)(?:%0(\d+)d)?\$/g, (_, key: string, width = '0') =>
+    const values: Record<string, unknown> = { RepresentationID: id, Bandwidth: bandwidth, Number: number, Time: time };
+    const path = pattern?.replace(/\$(\w*)(?:%0(\d+)d)?\$/g, (_, key: string, width = '0') =>
       key === '' ? '$' : String(values[key] ?? '').padStart(Number(width), '0'),
     );
-    return { file: pathOf(path, base) };
+    return path === undefined ? undefined : { file: pathOf(path, base) };
   };
-  if (inherited(template, 'media') === undefined) {
-    throw new InputError(placeOf({ file, field: id }), 'SegmentTemplate@media', undefined);
-  }
+  check(inherited(template, 'media') !== undefined, place, 'SegmentTemplate@media', undefined);
   const init = address('initialization');
   const first = Number(inherited(template, 'startNumber') ?? 1);
   return timesOf(template, source).map(({ time, ...times }, i) => ({
@@ -148,12 +130,9 @@ function listSegments(list: readonly Element[], source: Source): Addressed[] {
     file: pathOf(element?.getAttribute(url) ?? '', base),
     ...rangeOf(element?.getAttribute(range) ?? undefined),
   });
-  const urls =
-    list
-      .map((one) => childrenOf(one, 'SegmentURL'))
-      .filter((some) => some.length > 0)
-      .at(-1) ?? [];
-  const head = list.flatMap((one) => childrenOf(one, 'Initialization')).at(-1);
+  const lists = list.map((one) => childrenOf(one, 'SegmentURL'));
+  const urls = lists.filter((some) => some.length > 0).at(-1) ?? [];
+  const head = childrenIn(list, 'Initialization').at(-1);
   const init = head && pieceOf(head, 'sourceURL', 'range');
   return timesOf(list, source, urls.length).map(({ time: _, ...times }, i) => ({
     ...pieceOf(urls[i], 'media', 'mediaRange'),
@@ -162,14 +141,14 @@ function listSegments(list: readonly Element[], source: Source): Addressed[] {
   }));
 }
 
-/** Times of segments; `time` in the media's ticks. `most`: of a list. */
+/** Times of segments. `time` is in the media's ticks. A list has at most `most` segments. */
 function timesOf(elements: readonly Element[], source: Source, most = Number.POSITIVE_INFINITY) {
-  const { periodStartSeconds, periodSeconds, file, id } = source;
+  const { startSeconds: periodStartSeconds, seconds: periodSeconds, place } = source;
   const number = (name: string, otherwise: number) => Number(inherited(elements, name) ?? otherwise);
   const timescale = number('timescale', 1);
   const offset = number('presentationTimeOffset', 0);
   const end = offset + periodSeconds * timescale;
-  const timeline = elements.flatMap((one) => childrenOf(one, 'SegmentTimeline')).at(-1);
+  const timeline = childrenIn(elements, 'SegmentTimeline').at(-1);
   const entries = timeline && childrenOf(timeline, 'S');
   const ticks: { time: number; duration: number }[] = [];
   if (entries) {
@@ -178,7 +157,7 @@ function timesOf(elements: readonly Element[], source: Source, most = Number.POS
       const previous = ticks.at(-1);
       let time = own(entry, 't') || (previous ? previous.time + previous.duration : 0);
       const duration = own(entry, 'd');
-      if (!(duration > 0)) throw new InputError(placeOf({ file, field: id }), 'S@d above 0', duration);
+      check(duration > 0, place, 'S@d above 0', duration);
       const repeats = own(entry, 'r') || 0;
       const until = own(entries[i + 1], 't') || end;
       const count = repeats < 0 ? Math.round((until - time) / duration) : repeats + 1;
@@ -186,7 +165,7 @@ function timesOf(elements: readonly Element[], source: Source, most = Number.POS
     }
   } else {
     const duration = number('duration', most === 1 ? end - offset : 0);
-    if (!(duration > 0)) throw new InputError(placeOf({ file, field: id }), 'a duration of segments', duration);
+    check(duration > 0, place, 'a duration of segments', duration);
     // A remainder of a few ticks is a rounding error.
     const count = Math.min(most, Math.ceil((end - offset) / duration - 1e-3));
     for (let k = 0; k < count; k++) ticks.push({ time: offset + k * duration, duration });
@@ -200,23 +179,22 @@ function timesOf(elements: readonly Element[], source: Source, most = Number.POS
 
 /** The attribute of the innermost element that has it. */
 function inherited(levels: readonly Element[], name: string): string | undefined {
-  return levels
-    .map((level) => level.getAttribute(name) ?? undefined)
-    .filter((value) => value !== undefined)
-    .at(-1);
+  return levels.flatMap((level) => level.getAttribute(name) ?? []).at(-1);
 }
 
 function childrenOf(element: Element, name: string): Element[] {
   return [...element.children].filter(({ tagName }) => tagName === name);
 }
 
-/** `<first>-<last>`. */
+const childrenIn = (levels: readonly Element[], name: string) => levels.flatMap((level) => childrenOf(level, name));
+
+/** Parses `<first>-<last>`. */
 function rangeOf(text: string | undefined): Pick<Piece, 'start' | 'end'> {
   const [first, last] = text?.split('-').map(Number) ?? [];
   return first === undefined ? {} : { start: first, end: last! + 1 };
 }
 
-/** An ISO 8601 duration without years and months. */
+/** Parses an ISO 8601 duration without years and months. */
 function secondsOf(text: string | null): number | undefined {
   const found = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/.exec(text ?? '');
   if (!found) return undefined;

@@ -1,10 +1,10 @@
 /** Reads HLS playlists on disk (RFC 8216): a multivariant playlist, or the playlist of one variant. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { bytesOf, type Piece, pathOf, type StreamRepresentation, type StreamSegment, textOf } from './pieces.ts';
 
-/** The variants with different playlists, by hls.js's ids. */
+/** Reads the variants with different playlists. Their ids are hls.js's. */
 export function readHls(text: string, file: string): StreamRepresentation[] {
   const variants = variantsOf(text, file);
   if (variants.length === 0) {
@@ -21,10 +21,7 @@ export function readHls(text: string, file: string): StreamRepresentation[] {
   }));
 }
 
-interface Variant extends Omit<StreamRepresentation, 'id' | 'segments'> {
-  bandwidth: string;
-  path: string;
-}
+type Variant = Omit<StreamRepresentation, 'id' | 'segments'> & { bandwidth: string; path: string };
 
 function variantsOf(text: string, file: string): Variant[] {
   const variants: Variant[] = [];
@@ -34,13 +31,13 @@ function variantsOf(text: string, file: string): Variant[] {
     else if (attributes !== undefined && !line.startsWith('#')) {
       const { BANDWIDTH: bandwidth = '', RESOLUTION: size, CODECS: codecs } = attributes;
       const bitrateBps = Number(attributes['AVERAGE-BANDWIDTH'] ?? bandwidth);
-      if (!(bitrateBps > 0)) throw new InputError(placeOf({ file, line: at }), 'a BANDWIDTH above 0', bandwidth);
+      check(bitrateBps > 0, placeOf({ file, line: at }), 'a BANDWIDTH above 0', bandwidth);
       const [width, height] = size?.split('x').map(Number) ?? [];
       const frameRate = Number(attributes['FRAME-RATE']);
       const codec = codecs?.split(',').find((one) => !/^(mp4a|ac-3|ec-3|opus|flac|stpp|wvtt)/i.test(one));
       const path = pathOf(line, file);
       const isOther = variants.every((variant) => variant.path !== path);
-      // Without a picture's size, a variant with codecs of sound alone has no video.
+      // A variant whose codecs are all of sound has no video, unless it has a picture's size.
       if (isOther && (codecs === undefined || codec !== undefined || size !== undefined)) {
         variants.push({
           ...{ bandwidth, path, bitrateBps },
@@ -64,31 +61,29 @@ function segmentsOf(text: string, file: string): StreamSegment[] {
   let range: string | undefined;
   let last: Piece | undefined;
   for (const [line, at] of linesOf(text)) {
-    const wrong = (expected: string): never => {
-      throw new InputError(placeOf({ file, line: at }), expected, line);
-    };
+    const place = placeOf({ file, line: at });
     if (line.startsWith('#EXT-X-MAP:')) {
       const { URI = '', BYTERANGE } = attributesOf(line);
       init = pieceOf(pathOf(URI, file), BYTERANGE);
     } else if (line.startsWith('#EXTINF:')) {
       seconds = Number.parseFloat(line.slice('#EXTINF:'.length));
-      if (!(seconds > 0)) wrong('a duration above 0');
+      check(seconds > 0, place, 'a duration above 0', line);
     } else if (line.startsWith('#EXT-X-BYTERANGE:')) range = line.slice('#EXT-X-BYTERANGE:'.length);
     else if (line === '#EXT-X-DISCONTINUITY') firstIndex = segments.length;
-    else if (line.startsWith('#EXT-X-KEY:') && attributesOf(line)['METHOD'] !== 'NONE')
-      wrong('media without encryption');
-    else if (!line.startsWith('#')) {
+    else if (line.startsWith('#EXT-X-KEY:')) {
+      check(attributesOf(line)['METHOD'] === 'NONE', place, 'media without encryption', line);
+    } else if (!line.startsWith('#')) {
       last = pieceOf(pathOf(line, file), range, last);
       segments.push({ ...last, ...(init && { init }), startSeconds, seconds, firstIndex });
       startSeconds += seconds;
       range = undefined;
     }
   }
-  if (!/^#EXT-X-ENDLIST/m.test(text)) throw new InputError(file, 'a complete playlist, with #EXT-X-ENDLIST', text);
+  check(/^#EXT-X-ENDLIST/m.test(text), file, 'a complete playlist, with #EXT-X-ENDLIST', text);
   return segments;
 }
 
-/** `<length>[@<start>]`; without a start it follows `previous`. */
+/** Parses `<length>[@<start>]`. Without a start, the piece follows `previous`. */
 function pieceOf(file: string, range: string | undefined, previous?: Piece): Piece {
   if (range === undefined) return { file };
   const [length, start] = range.split('@').map(Number);
@@ -96,7 +91,7 @@ function pieceOf(file: string, range: string | undefined, previous?: Piece): Pie
   return { file, start: from, end: from + length! };
 }
 
-/** Lines that are not empty, with their numbers. */
+/** Yields the lines that are not empty, with their numbers from 1. */
 function* linesOf(text: string): Generator<[line: string, at: number]> {
   for (const [i, line] of text.split('\n').entries()) if (line.trim() !== '') yield [line.trim(), i + 1];
 }

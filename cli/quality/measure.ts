@@ -1,20 +1,21 @@
-/** Measures all segments of a stream, several at a time. What is measured stays on disk, for a run that goes on. */
+/** Measures all segments of a stream, several at a time. Results stay on disk, so that another run can continue. */
 
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { QUALITY_SCHEMA, type QualityFile } from '../../replay/quality-file.ts';
+import { remembered } from '../../replay/remembered.ts';
 import type { Watched } from '../shared/progress.ts';
 import { type Comparison, firstPictureSeconds, type Pictures, probe, type Run, vmafOf } from './ffmpeg.ts';
 import { bytesOf, type StreamRepresentation, type StreamSegment } from './pieces.ts';
 
-/** VMAF's models by the lines of the display; both take a viewer at the usual distance. */
+/** VMAF's models by the lines of the display. Both assume a viewer at the usual distance. */
 const MODELS = { 1080: 'vmaf_v0.6.1', 2160: 'vmaf_4k_v0.6.1' } as const;
-/** A source with more lines than this is meant for a display of 2160 lines. */
+/** The display has 2160 lines by default if the source has more lines than this. */
 const MOST_LINES_OF_1080 = 1440;
-/** Before the first picture, so that rounding does not skip it; a fraction of a picture's time at 120 Hz. */
+/** Comparisons start this early, so that rounding skips no picture. It is half of a picture's time at 120 Hz. */
 const EARLY_SECONDS = 0.004;
-/** A segment whose own time differs this much from the manifest's has another clock. */
+/** If a segment's own time differs this much from the manifest's, the clocks are unrelated. */
 const CLOCK_SECONDS = 1;
 
 export interface Measurement {
@@ -24,22 +25,18 @@ export interface Measurement {
   ffmpeg: string;
   /** Default: 2160 if the source has more than 1440 lines, else 1080. */
   displayedLines?: keyof typeof MODELS;
-  /** Processes at a time. */
+  /** Number of processes at a time. */
   jobs: number;
-  /** Lines of JSON: what was measured, and a segment each. A line that is not complete is measured again. */
+  /** Lines of JSON: versions of source and stream, then one line per segment. Incomplete lines are measured again. */
   progressFile: string;
 }
 
-interface Measured {
-  id: string;
-  index: number;
-  bytes: number;
-  quality: number;
-}
+/** `quality` is the mean VMAF, 0 to 100. */
+type Measured = { id: string; index: number; bytes: number; quality: number };
 
 /**
- * `onResume` gets the number of segments that an earlier run measured. @throws {InputError} for what ffmpeg cannot read,
- * and for a progress file of another source, stream or display.
+ * `onResume` gets the number of segments that an earlier run measured. @throws {InputError} for files that ffmpeg
+ * cannot read, and for a progress file of another source, stream or display.
  */
 export async function measureQuality(
   measurement: Measurement,
@@ -66,15 +63,20 @@ export async function measureQuality(
       onProgress?.(done.size, all.length);
     }
   };
-  const workers = await Promise.allSettled(Array.from({ length: measurement.jobs }, () => guarded(worker, left)));
+  // After a fault, the other workers end their segments and take no more.
+  const stop = (error: unknown) => {
+    left.length = 0;
+    throw error;
+  };
+  const workers = await Promise.allSettled(Array.from({ length: measurement.jobs }, () => worker().catch(stop)));
   const failed = workers.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return qualityFile(representations, metric, done);
 }
 
-/** Finds each segment's pictures in the source, and compares. */
+/** Finds each segment's pictures in the source and compares both. */
 class SegmentMeter {
-  /** Media times of first pictures, by `keyOf`. */
+  /** Media times of first pictures by `keyOf`. */
   readonly #firstSeconds = new Map<string, Promise<number>>();
 
   constructor(
@@ -91,8 +93,7 @@ class SegmentMeter {
     let sinceSeconds = 0;
     if (segment !== first) {
       const key = keyOf(id, segment.firstIndex);
-      const known = this.#firstSeconds.get(key) ?? firstPictureSeconds(mediaOf(first), placed);
-      this.#firstSeconds.set(key, known);
+      const known = remembered(this.#firstSeconds, key, () => firstPictureSeconds(mediaOf(first), placed));
       const bySeconds = (await firstPictureSeconds(media, placed)) - (await known);
       const expected = segment.startSeconds - first.startSeconds;
       sinceSeconds = Math.abs(bySeconds - expected) < CLOCK_SECONDS ? bySeconds : expected;
@@ -101,16 +102,6 @@ class SegmentMeter {
     const startSeconds = Math.max(0, firstSeconds + first.startSeconds + sinceSeconds - EARLY_SECONDS);
     const vmaf = await vmafOf(media, { ...this.to, frameRate, startSeconds, seconds: segment.seconds }, placed);
     return { id, index, bytes: bytesOf(segment).length, quality: Math.round(vmaf * 100) / 100 };
-  }
-}
-
-/** A fault ends the other workers after their segments. */
-async function guarded(worker: () => Promise<void>, left: unknown[]): Promise<void> {
-  try {
-    await worker();
-  } catch (error) {
-    left.length = 0;
-    throw error;
   }
 }
 
@@ -136,7 +127,7 @@ function mediaOf(segment: StreamSegment): Buffer {
   return segment.init ? Buffer.concat([bytesOf(segment.init), bytesOf(segment)]) : bytesOf(segment);
 }
 
-/** The largest picture with this aspect on the display, or on the display turned. */
+/** The largest picture with this aspect ratio on the display. For an upright picture, the display is turned. */
 function sizeWithin(lines: number, aspect: number): { width: number; height: number } {
   const even = (pixels: number) => 2 * Math.round(pixels / 2);
   if (aspect < 1) {
@@ -152,7 +143,7 @@ function versionOf(file: string): string {
   return `${size} bytes of ${new Date(mtimeMs).toISOString()}`;
 }
 
-/** What an earlier run measured, by `keyOf`. Begins the file if there is none. */
+/** Returns the segments of an earlier run by `keyOf`. Begins the file if it does not exist. */
 function openProgress(file: string, of: Record<string, string>): Map<string, Measured> {
   const head = JSON.stringify(of);
   if (!existsSync(file)) {
@@ -164,7 +155,7 @@ function openProgress(file: string, of: Record<string, string>): Map<string, Mea
     const expected = `the progress of measuring ${head} (delete the file to begin anew)`;
     throw new InputError(file, expected, undefined, first.slice(0, 300));
   }
-  // The last line is empty, or was being written when the process ended.
+  // The last line is empty, unless the process ended while it wrote the line.
   const partial = lines.pop();
   if (partial) writeFileSync(file, [first, ...lines, ''].join('\n'));
   return new Map(

@@ -1,10 +1,10 @@
-/** A stream's video as files on disk, whatever the manifest. */
+/** A stream's video as files on disk, for every kind of manifest. */
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 
-/** A file, or the bytes of it from `start` to before `end`. */
+/** A file, or its bytes from `start` to before `end`. */
 export interface Piece {
   file: string;
   start?: number;
@@ -13,17 +13,17 @@ export interface Piece {
 
 export interface StreamSegment extends Piece {
   init?: Piece;
-  /** From the stream's begin, by the manifest. */
+  /** Time from the start of the stream, as the manifest says. */
   startSeconds: number;
   seconds: number;
-  /** Index of the first segment with the same timeline of media: of the period, or since the discontinuity. */
+  /** Index of the first segment on the same media clock: of the period, or after the discontinuity. */
   firstIndex: number;
 }
 
 export interface StreamRepresentation {
-  /** As the plugin has it. */
+  /** The id that the plugin uses. */
   id: string;
-  /** Declared. */
+  /** Bitrate that the manifest declares. */
   bitrateBps: number;
   width?: number;
   height?: number;
@@ -40,19 +40,19 @@ export function textOf(file: string, field: string): string {
   }
 }
 
-/** The path of a reference in the file `base`, or below the address `base`. */
+/** The path of a reference. `base` is the file that has the reference, or the address that the reference is below. */
 export function pathOf(reference: string, base: string | URL): string {
   return fileURLToPath(urlOf(reference, base));
 }
 
-/** @throws {InputError} for what is not on disk. */
+/** @throws {InputError} for an address that is not on disk. */
 export function urlOf(reference: string, base: string | URL): URL {
   const url = new URL(reference, typeof base === 'string' ? pathToFileURL(base) : base);
-  if (url.protocol !== 'file:') throw new InputError(reference, 'a file on disk (download the stream first)', url.href);
+  check(url.protocol === 'file:', reference, 'a file on disk (download the stream first)', url.href);
   return url;
 }
 
-/** @throws {InputError} with the file. */
+/** Reads a piece. @throws {InputError} with the file. */
 export function bytesOf({ file, start = 0, end }: Piece): Buffer {
   let descriptor: number | undefined;
   try {

@@ -3,13 +3,13 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { parseQuality } from '../../replay/quality-file.ts';
 import type { CommandIo } from '../shared/command-io.ts';
-import { refused, run } from '../shared/run.fixture.ts';
+import { interrupts, refused, run } from '../shared/run.fixture.ts';
 
 const at = temporaryFolder('test');
 
 /**
- * Does what the command needs of ffmpeg. Segments are texts: the time of the first picture, VMAF. The source is 16:9, at
- * 25 pictures per second. Each comparison is logged.
+ * Stands in for ffmpeg and logs each comparison. A segment is a text with the time of its first picture and its VMAF.
+ * The source is 16:9 and has 25 pictures per second.
  */
 const FFMPEG = `#!${process.execPath}
 const fs = require('node:fs');
@@ -80,23 +80,15 @@ test('after a fault or an interrupt, the same command measures what is left', as
 
   put(at('high-1.txt'), '0 80');
   put(at('wait-4040'), '');
-  let interrupt = () => {};
-  const ending = quality(
-    {},
-    {
-      onInterrupt(callback) {
-        interrupt = callback;
-        return () => {};
-      },
-    },
-  );
-  // The third segment is measured; the fourth never ends.
+  const { onInterrupt, interrupt } = interrupts();
+  const ending = quality({}, { onInterrupt });
+  // The fourth segment never ends.
   while (!log().includes('4040 at 4.036000')) await new Promise((resolve) => setTimeout(resolve, 5));
   interrupt();
   expect((await ending).status).toBe(130);
   expect(log().filter((line) => line.startsWith('1'))).toHaveLength(2);
 
-  // Killed while it wrote a line.
+  // The last line is incomplete, as if the process had been killed.
   const part = readFileSync(at('quality.json.part'), 'utf8');
   put(at('quality.json.part'), part.slice(0, -5));
   put(at('high-2.txt'), '4041 90.5');

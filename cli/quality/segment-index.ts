@@ -1,4 +1,4 @@
-/** The segments of an MP4 file by its index, the box `sidx` (ISO/IEC 14496-12). */
+/** Reads the segments of an MP4 file from its index, the box `sidx` (ISO/IEC 14496-12). */
 
 import { InputError } from '../../abr/errors.ts';
 import { bytesOf, type Piece, type StreamSegment } from './pieces.ts';
@@ -6,7 +6,7 @@ import { bytesOf, type Piece, type StreamSegment } from './pieces.ts';
 const HEADER_BYTES = 8;
 const EXPECTED = 'an MP4 file with an index of its segments (the box "sidx")';
 
-/** `piece`: the file, or the range of the index in it, which follows the initialisation. */
+/** `piece` is the file, or the range of the index in the file. The initialisation precedes the index. */
 export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>[] {
   const { file } = piece;
   const at = piece.start ?? findIndex(file);
@@ -15,7 +15,7 @@ export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>
   if (index.toString('latin1', 4, 8) !== 'sidx') throw new InputError(file, EXPECTED, undefined, 'none');
   const isLong = index.readUInt8(8) === 1;
   const timescale = index.readUInt32BE(16);
-  // Skips earliest_presentation_time; first_offset follows it.
+  // `first_offset` follows `earliest_presentation_time`, which is not needed.
   const offset = isLong ? Number(index.readBigUInt64BE(28)) : index.readUInt32BE(24);
   let entry = isLong ? 36 : 28;
   const count = index.readUInt16BE(entry + 2);
@@ -25,7 +25,7 @@ export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>
   let startSeconds = 0;
   return Array.from({ length: count }, (_, i) => {
     const reference = index.readUInt32BE(entry + 12 * i);
-    // The highest bit refers to another index.
+    // If the highest bit is set, the entry refers to another index.
     if (reference >= 2 ** 31) throw new InputError(file, 'an index of segments', undefined, 'one of further indexes');
     const seconds = index.readUInt32BE(entry + 12 * i + 4) / timescale;
     const segment = { file, start, end: start + reference, init, startSeconds, seconds };
@@ -35,7 +35,7 @@ export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>
   });
 }
 
-/** Goes from box to box at the begin of the file. */
+/** Goes from box to box at the start of the file. */
 function findIndex(file: string): number {
   for (let at = 0; ; ) {
     const header = bytesOf({ file, start: at, end: at + 2 * HEADER_BYTES });

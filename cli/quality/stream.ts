@@ -1,4 +1,4 @@
-/** Reads a stream's manifest on disk. */
+/** Reads a stream's manifest, DASH or HLS, on disk. */
 
 import { InputError } from '../../abr/errors.ts';
 import { readDash } from './dash.ts';

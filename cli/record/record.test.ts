@@ -10,14 +10,13 @@ import { writeRows } from '../train/training-rows.ts';
 
 const at = temporaryFolder('test');
 
-/** For commands that do not listen. */
 const command = (...args: string[]) => run(['trace', 'record', ...args]);
 
 const START_MS = Date.UTC(2026, 0, 1, 12);
-/** Rate of the recorded link in Mbit/s, different in each epoch. */
+/** Rate of the recorded link in Mbit/s. It differs between epochs. */
 const mbpsAt = (second: number) => 40 + 8 * Math.sin(Math.floor(second / 15) * 2.3) + 2 * Math.sin(second);
 
-/** Records as the service does: a player that downloads for two seconds and waits for two, and a dish. */
+/** Records like the service: a dish, and a player that downloads for two seconds and waits for two. */
 async function keep(directory: string, seconds: number): Promise<void> {
   const clock = new ManualClock(START_MS);
   const options = { directory, maxBytes: 1e9, clock, problems: new Problems(clock) };
@@ -59,7 +58,7 @@ test('makes recordings from the files of a service, and train accepts them', asy
 
   await writeRows({ traces, seed: 1, folder: at('rows') });
   expect(JSON.parse(readFileSync(at('rows', 'rows.json'), 'utf8')).rows).toBeGreaterThan(50);
-  // The data is accepted; only Python is missing.
+  // The command accepts the data and fails only because Python is missing.
   const train = ['train', '--out', at('m.json'), '--environment', at('env'), '--python', '/nowhere/python', '--data'];
   expect((await run([...train, at('mine')])).stderr).toContain('--python: expected an interpreter');
   // The files of the service hold pieces of 2 s.

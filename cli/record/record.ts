@@ -1,9 +1,9 @@
-/** `leo-abr trace record`: recordings of the user's link, for `leo-abr train`. */
+/** `leo-abr trace record`: makes recordings of the user's link, for `leo-abr train`. */
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { type JoinedRun, runsOf } from '../../replay/formats/join-pieces.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
@@ -13,13 +13,7 @@ import type { CommandIo } from '../shared/command-io.ts';
 import { decimalNumber } from '../shared/options.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
 
-interface RecordFlags {
-  out: string;
-  from: string[];
-  bridge: string;
-  shortest: string;
-  place?: string;
-}
+type RecordFlags = Record<'out' | 'bridge' | 'shortest', string> & { from: string[]; place?: string };
 
 export function recordCommand(io: CommandIo): Command {
   return new Command('record')
@@ -34,14 +28,14 @@ export function recordCommand(io: CommandIo): Command {
 
 function record(flags: RecordFlags, io: CommandIo): void {
   const { out, from, place } = flags;
-  const longestPauseSeconds = decimalNumber(flags.bridge, '--bridge', { expected: 'a number of seconds' });
-  const shortestSeconds = decimalNumber(flags.shortest, '--shortest', { expected: 'a number of seconds' });
-  if (place?.trim() === '') throw new InputError('--place', 'a place', place);
+  const longestPauseSeconds = decimalNumber(flags.bridge, '--bridge', 'a number of seconds');
+  const shortestSeconds = decimalNumber(flags.shortest, '--shortest', 'a number of seconds');
+  check(place?.trim() !== '', '--place', 'a place', place);
   for (const path of from) requireApart(path, out);
 
   const paths = from.flatMap(traceFilesAt);
   const onNote = (note: string) => io.stderr.write(`${note}\n`);
-  // The records of the service lie beside its traces.
+  // Beside its traces, the service keeps records of other data.
   const files = paths.filter((file) => !file.endsWith('.jsonl'));
   const pieces = files.flatMap((file) => readTraces([file], { onNote }));
   const all = runsOf(pieces, longestPauseSeconds);
@@ -51,12 +45,8 @@ function record(flags: RecordFlags, io: CommandIo): void {
   }
   if (runs.length === 0) {
     const longest = Math.max(...all.map(({ trace }) => trace.durationSeconds));
-    throw new InputError(
-      '--shortest',
-      `${shortestSeconds} s without a longer pause`,
-      undefined,
-      `${whole(longest)} s at most`,
-    );
+    const expected = `${shortestSeconds} s without a longer pause`;
+    throw new InputError('--shortest', expected, undefined, `${whole(longest)} s at most`);
   }
   const recordings = runs.map((run) => recordingOf(run, place));
   requireDistinct(recordings);
@@ -64,9 +54,9 @@ function record(flags: RecordFlags, io: CommandIo): void {
   io.stderr.write(`${summary(runs, all)} in ${out}\n`);
 }
 
-/** Input and output folders must be apart, or `train --data` would find each recording twice. */
+/** Input and output folders must differ, because otherwise `train --data` would find each recording twice. */
 function requireApart(from: string, out: string): void {
-  if (!existsSync(from)) throw new InputError('--from', 'a file or folder', from);
+  check(existsSync(from), '--from', 'a file or folder', from);
   const real = realpathSync(from);
   const place = existsSync(out) ? realpathSync(out) : resolve(out);
   if (statSync(from).isDirectory() ? !`${place}${sep}`.startsWith(`${real}${sep}`) : dirname(real) !== place) return;

@@ -1,16 +1,12 @@
-/** A report in no particular format: sections of text, tables and figures, for `html.ts` and `markdown.ts` to write. */
+/** A report without a format: sections of text, tables and figures, which `html.ts` and `markdown.ts` write. */
 
 import type { Estimate } from '../../replay/results.ts';
 import { type Cell, estimateCell, fixed } from './format.ts';
 
-export interface ReportDocument {
-  title: string;
-  opening: Section;
-  sections: Section[];
-}
+export type ReportDocument = { title: string; opening: Section; sections: Section[] };
 
 export interface Section {
-  /** Its anchor; unique in the document. */
+  /** The anchor, unique in the document. */
   id: string;
   title: string;
   level: 2 | 3;
@@ -24,7 +20,7 @@ export type Block =
   | Table
   | { kind: 'figures'; figures: Figure[] };
 
-/** Columns of names, left-aligned, then columns of numbers, right-aligned. Cells do not wrap. */
+/** Columns of names are left-aligned. Columns of numbers follow and are right-aligned. Cells do not wrap. */
 export interface Table {
   kind: 'table';
   caption: string;
@@ -41,18 +37,18 @@ export interface Figure {
   caption: string;
   /** Text alternative, for readers who cannot see the figure. */
   label: string;
-  /** Returns inline SVG; called when the figure is written. */
+  /** Returns inline SVG. The writer calls it when it writes the figure. */
   draw(): string;
 }
 
-/** The look of an algorithm in all figures: colour and symbol differ, so that no reader depends on one of them. */
+/** The look of an algorithm in all figures. Colour and symbol both differ, so that either is enough for a reader. */
 export interface SeriesStyle {
-  /** A CSS variable, which has values for light, dark and print. */
+  /** A CSS variable with values for light, dark and print. */
   color: string;
   symbol: 'circle' | 'square' | 'triangle' | 'diamond' | 'star' | 'cross' | 'wye';
 }
 
-/** Text without `digits`. A difference has a sign, and is strong where its interval excludes 0. */
+/** A column without `digits` has text. A difference has a sign, and is strong if its interval excludes 0. */
 export interface Column<Row> {
   title: string;
   digits?: number;

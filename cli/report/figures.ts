@@ -1,4 +1,4 @@
-/** The figures of a summary, described once for the terminal, the report and the tables of docs/ (`result-rows.ts`). */
+/** Describes the figures of a summary once for the terminal, the report and the tables of docs/ (`result-rows.ts`). */
 
 import type { HouseholdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import type { ComponentDifference } from '../../replay/evaluation/figures/qoe-components.ts';
@@ -16,16 +16,13 @@ import { scaleText } from '../../replay/scenarios.ts';
 import type { Column } from './document.ts';
 import { scaled } from './format.ts';
 
-export interface Figures<Row> {
-  means: Column<Row>[];
-  differences: Column<Row>[];
-}
+export type Figures<Row> = { means: Column<Row>[]; differences: Column<Row>[] };
 
-/** A row of a summary, and with what a report adds to it. */
-export interface ShownRow extends SummaryRow {
+/** A row of a summary with the figures that a report adds. */
+export type ShownRow = SummaryRow & {
   gapClosed: Estimate | undefined;
   components?: ComponentDifference | undefined;
-}
+};
 
 export function shownRows(summary: readonly SummaryRow[]): ShownRow[] {
   return summary.map((row) => ({ ...row, gapClosed: shownGapClosed(row, summary) }));
@@ -38,7 +35,7 @@ function recordingsOf({ dataset, links }: RowName): string {
   return links === undefined ? name : `${name}, ${links} links`;
 }
 
-/** The rows of `byLink`. If `isBrief`, rows of single data sets are left out where there are rows of all. */
+/** The rows of `byLink`. If `isBrief` and rows of all data sets exist, the rows of single data sets are left out. */
 export function linkRows({ byLink = [] }: Pick<Results, 'byLink'>, isBrief = false): ShownRow[] {
   return (['slow', 'other'] as const).flatMap((links) => {
     const rows = byLink.filter((row) => row.links === links);
@@ -47,47 +44,41 @@ export function linkRows({ byLink = [] }: Pick<Results, 'byLink'>, isBrief = fal
   });
 }
 
-/** What the scenario does to the links, and which of them are slow; empty without either. */
+/** Says how the scenario scales links and how many links are slow. Empty if it scales none and none is slow. */
 export function linksText({ scenario, summary, byLink = [] }: Omit<Results, 'sessions' | 'tool' | 'schema'>): string {
   const scale = scaleText(scenario);
   const [slow, all] = [byLink.filter(({ links }) => links === 'slow'), summary].map((rows) => {
     const total = rows.filter(({ dataset }) => dataset === ALL_DATASETS);
     return Math.max(...(total.length > 0 ? total : rows).map(({ sessions }) => sessions));
   });
-  return [
-    ...(scale === '' ? [] : [`In ${scenario.name}, ${scale}.`]),
-    ...(byLink.length === 0
-      ? []
-      : [
-          `Slow links carry less than the lowest bitrate, ${scenario.ladderBps[0]! / 1e6} Mbit/s, in the mean over the ` +
-            `session: ${slow} of ${all} sessions per algorithm.`,
-        ]),
-  ].join(' ');
+  const slowText =
+    `Slow links carry less than the lowest bitrate, ${scenario.ladderBps[0]! / 1e6} Mbit/s, in the mean over the ` +
+    `session: ${slow} of ${all} sessions per algorithm.`;
+  return [scale && `In ${scenario.name}, ${scale}.`, byLink.length > 0 && slowText].filter(Boolean).join(' ');
 }
 
-/** The columns that say what a row is of; without the data set if there is only one. */
+/** The columns that name a row: the data set if the rows have several, and the algorithm. */
 export function rowNames<Row extends RowName>(rows: readonly Row[]): Column<Row>[] {
   const dataset = { title: 'recordings', of: recordingsOf };
   const isSeveral = rows.some((row) => recordingsOf(row) !== recordingsOf(rows[0]!));
   return [...(isSeveral ? [dataset] : []), { title: 'algorithm', of: ({ algorithm }) => algorithm }];
 }
 
-function figure<Row>(title: string, digits: number, of: Column<Row>['of']): Column<Row> {
-  return { title, digits, of };
-}
+type Of<Row> = Column<Row>['of'];
 
-function difference<Row>(title: string, digits: number, of: Column<Row>['of']): Column<Row> {
-  return { title: `${title}, difference`, digits, isDifference: true, of };
-}
+const figure = <Row>(title: string, digits: number, of: Of<Row>): Column<Row> => ({ title, digits, of });
 
-/** Digits to show of a QoE: hundredths of Mbit/s on large ladders, thousandths on small ones. */
+const difference = <Row>(title: string, digits: number, of: Of<Row>): Column<Row> => ({
+  ...{ title: `${title}, difference`, digits, isDifference: true, of },
+});
+
+/** If the top of the ladder is at least 10 Mbit/s, a QoE is shown in hundredths of Mbit/s, else in thousandths. */
 export function qoeDigits({ ladderBps }: Pick<ResolvedScenario, 'ladderBps'>): number {
   return ladderBps.at(-1)! >= 10e6 ? 2 : 3;
 }
 
 export function summaryFigures(scenario: Pick<ResolvedScenario, 'ladderBps' | 'live'>): Figures<ShownRow> {
-  const digits = qoeDigits(scenario);
-  return scenario.live ? LIVE : onDemand(digits);
+  return scenario.live ? LIVE : onDemand(qoeDigits(scenario));
 }
 
 function onDemand(digits: number): Figures<ShownRow> {
@@ -119,7 +110,7 @@ function onDemand(digits: number): Figures<ShownRow> {
       figure('15 s rhythm, %', 1, ({ handoverShare }) => 100 * (handoverShare ?? 0)),
     ],
     differences: [
-      // The first one is what the components add up to.
+      // The first column is the sum of the components.
       difference('QoE', digits, ({ vsBaseline }) => vsBaseline?.qoeDiff),
       difference('perceived', 1, ({ vsBaseline }) => vsBaseline?.perceivedDiff),
       difference('perceived, first 60 s', 1, ({ vsBaseline }) => vsBaseline?.firstMinute?.perceivedFirst60Seconds),
@@ -132,7 +123,7 @@ function onDemand(digits: number): Figures<ShownRow> {
   };
 }
 
-/** The parts of the QoE's difference, above 0 where the algorithm is better. */
+/** The parts of the QoE's difference. A part is above 0 if the algorithm is better in it. */
 export function componentFigures(scenario: Pick<ResolvedScenario, 'ladderBps'>): Column<ShownRow>[] {
   const parts = { quality: 'from bitrate', stalls: 'from stalls', startup: 'from startup', switches: 'from switches' };
   return Object.entries(parts).map(([part, title]) => ({
@@ -180,7 +171,7 @@ export function householdFigures(digits: number): Column<HouseholdSummary>[] {
   ];
 }
 
-/** Browser minus simulator; in % of the simulator's mean. */
+/** Differences are browser minus simulator. Those in % are relative to the simulator's mean. */
 export function tierFigures(digits: number): Column<TierAgreement>[] {
   return [
     figure('sessions', 0, ({ pairs }) => pairs),

@@ -28,6 +28,6 @@ test('algorithms of a report differ by colour or symbol', () => {
   const looks = names.map((name) => styles.get(name)!);
   expect(new Set(looks.map(({ color, symbol }) => `${color} ${symbol}`)).size).toBe(names.length);
   expect(styles.get('mpc-l:no-abandon')!.color).toBe(styles.get('mpc-l')!.color);
-  // Other algorithms do not change the look of a known one.
+  // Other algorithms do not change the look of a known algorithm.
   expect(seriesStyles(['bola', 'mpc-d']).get('mpc-d')).toEqual(styles.get('mpc-d'));
 });

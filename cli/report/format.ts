@@ -1,19 +1,18 @@
-/** Numbers for readers: a typographic minus, a fixed number of digits, the interval after its value. */
+/** Formats numbers for readers: a typographic minus, a fixed number of digits, the interval after its value. */
 
 import type { Estimate } from '../../replay/results.ts';
 
 export type Cell = string | { text: string; strong: boolean };
 
-export function cellText(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.text;
-}
+export const cellText = (cell: Cell) => (typeof cell === 'string' ? cell : cell.text);
+export const isStrong = (cell: Cell) => typeof cell !== 'string' && cell.strong;
 
-/** Shown for a value that does not apply or is unknown. */
+/** Stands for a value that does not apply or is unknown. */
 const NOTHING = '–';
 
 export function fixed(value: number | null | undefined, digits: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
-  // No "−0.00".
+  // Zero has no sign.
   const text = value.toFixed(digits);
   return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
 }
@@ -22,7 +21,7 @@ export function signed(value: number, digits: number): string {
   return `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${fixed(value, digits)}`;
 }
 
-/** `+1.2 (−0.3 to +2.7)`: a difference has signs, and is strong where its 95 % interval excludes 0. */
+/** Formats `+1.2 (−0.3 to +2.7)`. A difference has signs, and is strong if its 95 % interval excludes 0. */
 export function estimateCell(
   estimate: Estimate | null | undefined,
   { digits, isDifference = true }: { digits: number; isDifference?: boolean },
@@ -31,10 +30,10 @@ export function estimateCell(
   const number = (value: number) => (isDifference ? signed(value, digits) : fixed(value, digits));
   const { value, ci95 } = estimate;
   if (ci95 === null) return number(value);
-  const [low, high] = ci95;
-  // At this number of digits the interval may be a point.
-  const isPoint = number(low) === number(value) && number(high) === number(value);
-  const text = isPoint ? number(value) : `${number(value)} (${number(low)} to ${number(high)})`;
+  // The interval may be a point at this number of digits.
+  const ends = ci95.map(number);
+  const isPoint = ends.every((end) => end === number(value));
+  const text = isPoint ? number(value) : `${number(value)} (${ends.join(' to ')})`;
   return { text, strong: isDifference && excludesZero(estimate) };
 }
 
@@ -42,7 +41,7 @@ export function excludesZero({ ci95 }: Estimate): boolean {
   return ci95 !== null && (ci95[0] > 0 || ci95[1] < 0);
 }
 
-/** The estimate in another unit; a negative factor turns a cost into a contribution. */
+/** The estimate in another unit. A negative factor turns a cost into a contribution. */
 export function scaled({ value, ci95 }: Estimate, factor: number): Estimate {
   const ends = ci95?.map((end) => end * factor + 0).sort((a, b) => a - b);
   return { value: value * factor + 0, ci95: ends ? [ends[0]!, ends[1]!] : null };
@@ -52,7 +51,7 @@ export function count(n: number, noun: string): string {
   return `${n} ${n === 1 ? noun : `${noun}s`}`;
 }
 
-/** The fields of an object; fields of objects in it, and in its lists, are named `live.qoe`, `parts.0.sessions`. */
+/** The fields of an object. Fields of objects in it and in its lists are named `live.qoe`, `parts.0.sessions`. */
 export function flatFields(of: object, prefix = ''): Record<string, unknown> {
   const entries = Object.entries(of).flatMap(([name, value]): [string, unknown][] => {
     const isPlain =

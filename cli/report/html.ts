@@ -1,10 +1,10 @@
-/** Writes the document as one self-contained HTML page, in pieces; a figure is drawn when its piece is due. */
+/** Writes the document as one self-contained HTML page, in pieces. It draws a figure when it writes that piece. */
 
 import type { Block, Figure, ReportDocument, Section, Table } from './document.ts';
-import { type Cell, cellText } from './format.ts';
+import { type Cell, cellText, isStrong } from './format.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
-/** Browsers enforce it: the page loads nothing and runs nothing. */
+/** With this policy the page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
 export function* html({ title, opening, sections }: ReportDocument): Generator<string> {
@@ -42,27 +42,20 @@ function* sectionsHtml(sections: readonly Section[]): Generator<string> {
 
 function contents(sections: readonly Section[]): string {
   const items = sections.map(({ id, title, level }) => {
-    const link = `<a href="#${id}">${escaped(title)}</a>`;
-    return level === 2 ? `<li>${link}</li>\n` : `<li class="part">${link}</li>\n`;
+    return `<li${level === 2 ? '' : ' class="part"'}><a href="#${id}">${escaped(title)}</a></li>\n`;
   });
   return `<nav aria-label="Contents">\n<ul>\n${items.join('')}</ul>\n</nav>\n`;
 }
 
 function* blockHtml(block: Block, id: string): Generator<string> {
-  switch (block.kind) {
-    case 'text':
-      yield `<p>${inline(block.text)}</p>\n`;
-      return;
-    case 'list':
-      yield `<ul>\n${block.items.map((item) => `<li>${inline(item)}</li>\n`).join('')}</ul>\n`;
-      return;
-    case 'table':
-      yield tableHtml(block, id);
-      return;
-    case 'figures':
-      yield '<div class="figures">\n';
-      for (const figure of block.figures) yield figureHtml(figure);
-      yield '</div>\n';
+  if (block.kind === 'text') yield `<p>${inline(block.text)}</p>\n`;
+  else if (block.kind === 'list') {
+    yield `<ul>\n${block.items.map((item) => `<li>${inline(item)}</li>\n`).join('')}</ul>\n`;
+  } else if (block.kind === 'table') yield tableHtml(block, id);
+  else {
+    yield '<div class="figures">\n';
+    for (const figure of block.figures) yield figureHtml(figure);
+    yield '</div>\n';
   }
 }
 
@@ -71,7 +64,7 @@ function figureHtml({ title, caption, label, draw }: Figure): string {
   return `<figure>\n<p><strong>${escaped(title)}</strong></p>\n${image}\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
 }
 
-/** The table in a frame that scrolls on narrow pages, also by keyboard. */
+/** Puts the table into a frame that scrolls on narrow pages, also by keyboard. */
 function tableHtml({ caption, names, numbers = [], endsInText, rows }: Table, id: string): string {
   const side = (i: number) =>
     i >= names.length ? ' class="number"' : endsInText && i === names.length - 1 ? '' : ' class="name"';
@@ -89,10 +82,10 @@ function tableHtml({ caption, names, numbers = [], endsInText, rows }: Table, id
   );
 }
 
-/** The interval of an estimate goes on its own line. */
+/** Puts the interval of an estimate on its own line. */
 function cellHtml(cell: Cell): string {
   const text = inline(cellText(cell)).replace(/ (\([^()]* to [^()]*\))$/, ' <span class="interval">$1</span>');
-  return typeof cell !== 'string' && cell.strong ? `<strong>${text}</strong>` : text;
+  return isStrong(cell) ? `<strong>${text}</strong>` : text;
 }
 
 /** Escapes text and marks up `code`. */

@@ -1,8 +1,8 @@
-/** Writes the document as Markdown, and for a terminal: text and tables. Only the HTML page has the figures. */
+/** Writes the document's text and tables as Markdown or for a terminal. Only the HTML page has the figures. */
 
 import { textTable } from '../../replay/formats/text-table.ts';
 import type { Block, ReportDocument, Table } from './document.ts';
-import { type Cell, cellText } from './format.ts';
+import { type Cell, cellText, isStrong } from './format.ts';
 
 export function* markdown(document: ReportDocument, table = tableMarkdown): Generator<string> {
   yield `# ${document.title}\n\n`;
@@ -12,7 +12,7 @@ export function* markdown(document: ReportDocument, table = tableMarkdown): Gene
   }
 }
 
-/** For a terminal: tables are aligned. */
+/** Writes the document for a terminal, with aligned tables. */
 export function plainText(document: ReportDocument): Iterable<string> {
   return markdown(document, ({ caption, names, numbers = [], rows }) => {
     const lines = textTable([[...names, ...numbers], ...rows.map((row) => row.map(cellText))], names.length);
@@ -21,16 +21,9 @@ export function plainText(document: ReportDocument): Iterable<string> {
 }
 
 function blockMarkdown(block: Block, table: (table: Table) => string): string {
-  switch (block.kind) {
-    case 'text':
-      return `${block.text}\n\n`;
-    case 'list':
-      return `${block.items.map((item) => `- ${item}`).join('\n')}\n\n`;
-    case 'table':
-      return `${table(block)}\n`;
-    case 'figures':
-      return '';
-  }
+  if (block.kind === 'text') return `${block.text}\n\n`;
+  if (block.kind === 'list') return `${block.items.map((item) => `- ${item}`).join('\n')}\n\n`;
+  return block.kind === 'table' ? `${table(block)}\n` : '';
 }
 
 function tableMarkdown({ caption, names, numbers = [], rows }: Table): string {
@@ -45,7 +38,7 @@ function tableMarkdown({ caption, names, numbers = [], rows }: Table): string {
 
 function cellMarkdown(cell: Cell): string {
   const text = escaped(cellText(cell));
-  return typeof cell !== 'string' && cell.strong ? `**${text}**` : text;
+  return isStrong(cell) ? `**${text}**` : text;
 }
 
 function escaped(text: string): string {

@@ -1,4 +1,4 @@
-/** `leo-abr report`: the files it writes for simulated and browser results, and the input it refuses. */
+/** `leo-abr report` writes files for results of simulator and browser, and refuses wrong input. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ let simulated: Results;
 /** The simulated sessions as results of a browser. */
 function browserResults({ sessions, tool, ...rest }: Results): Results {
   const rejection = { dataset: 'x', trace: 'golden', startSeconds: 0, algorithm: 'bola', attempt: 1, reason: 'late' };
-  // What comes as the browser's version from outside is escaped.
+  // The browser's version comes from outside, so the page must escape it.
   const part = { ...newPart({ version: '147.0 <beta>', source: 'system' }), rejections: [rejection] };
   const bench = { tier: 'origin', contexts: 4, rejectedRuns: 1, lateShare: 0.02, parts: [part] };
   return {
@@ -33,7 +33,7 @@ function browserResults({ sessions, tool, ...rest }: Results): Results {
 
 const report = (out: string, ...files: string[]) => run(['report', ...files.map((file) => at(file)), '--out', at(out)]);
 
-/** Reports results from a file; returns a text of the report. */
+/** Reports results from a file. Returns a function that reads a file of the report. */
 async function reported(name: string, results: Results): Promise<(file: string) => string> {
   writeFileSync(at(`${name}.json`), resultsJson(results));
   expect((await report(name, `${name}.json`)).status).toBe(0);
@@ -44,7 +44,7 @@ type Page = ReturnType<typeof parseHTML>['document'];
 const headingsOf = (page: Page) => [...page.querySelectorAll('h2, h3')].map(({ textContent }) => textContent);
 const OF_RUN = ['Against mpc-d', 'What was rejected or left out'];
 
-/** The cells of the first table with a caption that includes this. */
+/** The cells of the first table whose caption includes this text. */
 function rowsOf(page: Page, caption: string) {
   const table = [...page.querySelectorAll('table')].find((one) =>
     one.querySelector('caption')!.textContent!.includes(caption),
@@ -93,7 +93,7 @@ describe('the page', () => {
     expect(main.textContent!.match(/Fewer than 8 sessions per algorithm decide nothing/g)).toHaveLength(2);
   });
 
-  // e2e/report.spec.ts has what a browser sees: it loads nothing, and axe finds no problem.
+  // e2e/report.spec.ts checks in a browser that the page loads nothing and has no problem for axe.
   test('has whole tables, forbids to load anything, and escapes what comes from outside', () => {
     for (const table of page.querySelectorAll('table')) {
       const columns = table.querySelectorAll('thead th').length;
@@ -144,15 +144,13 @@ test('the CSV has a row per session; QoE is the sum of its components', () => {
   const [head, ...rows] = readFileSync(at('both/sessions.csv'), 'utf8').trim().split('\n');
   const columns = head!.split(',');
   expect(rows).toHaveLength(simulated.sessions.length + (simulated.sessions.length * 3) / 4);
-  const value = (row: string, name: string) => row.split(',')[columns.indexOf(name)]!;
   for (const row of rows.slice(0, simulated.sessions.length)) {
-    const [quality, ...costs] = ['quality', 'stalls', 'startup', 'switches'].map((part) =>
-      Number(value(row, `qoeParts.${part}`)),
-    );
-    const sum = costs.reduce((left, cost) => left - cost, quality!);
-    expect(sum).toBeCloseTo(Number(value(row, 'qoe.linear')), 4);
-    expect(value(row, 'tier')).toBe('simulator');
-    expect(value(row, 'segments')).toBe('48');
+    const cells = row.split(',');
+    const of = Object.fromEntries(columns.map((name, i) => [name, cells[i]!]));
+    const parts = ['quality', 'stalls', 'startup', 'switches'].map((part) => Number(of[`qoeParts.${part}`]));
+    const sum = parts.reduce((left, cost) => left - cost);
+    expect(sum).toBeCloseTo(Number(of['qoe.linear']), 4);
+    expect(of).toMatchObject({ tier: 'simulator', segments: '48' });
   }
 });
 

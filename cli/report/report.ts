@@ -1,12 +1,11 @@
-/** `leo-abr report`: writes results as an HTML page, as Markdown and as CSV with a row per session. */
+/** `leo-abr report`: writes results as an HTML page, as Markdown, and as CSV with a row per session. */
 
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
-import { placeOf } from '../../replay/formats/place.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../shared/command-io.ts';
-import { readResults, requireWritableFolder } from '../shared/results-file.ts';
+import { readResults, requireWritable } from '../shared/results-file.ts';
 import { runsOf } from './runs.ts';
 
 export function reportCommand(io: CommandIo): Command {
@@ -15,25 +14,21 @@ export function reportCommand(io: CommandIo): Command {
     .argument('<results.json...>', 'results of simulate, bench or merge')
     .requiredOption('--out <folder>', 'folder for index.html, report.md and sessions.csv')
     .option('--title <text>', 'title of the report (default: the names of the scenarios)')
-    .action((files: string[], flags: { out: string; title?: string }) => report(files, flags, io));
+    .action((files: string[], flags: ReportFlags) => report(files, flags, io));
 }
 
-async function report(
-  files: readonly string[],
-  { out, title }: { out: string; title?: string },
-  io: CommandIo,
-): Promise<void> {
+type ReportFlags = { out: string; title?: string };
+
+async function report(files: readonly string[], { out, title }: ReportFlags, io: CommandIo): Promise<void> {
   const twice = files.find((file, i) => files.indexOf(file) < i);
   if (twice !== undefined) throw new InputError('results', 'each file once', undefined, `${twice} twice`);
-  requireWritableFolder(out);
+  requireWritable(out, '--out', 'folder');
   const read = files.map((file) => ({ file, results: readResults(file) }));
   const empty = read.find(({ results }) => results.sessions.length === 0);
-  if (empty !== undefined) {
-    throw new InputError(placeOf({ file: empty.file, field: 'sessions' }), 'at least one session', undefined, 'none');
-  }
+  if (empty) throw new InputError(`${empty.file}: sessions`, 'at least one session', undefined, 'none');
   const runs = runsOf(read);
 
-  // Imported here, so that other commands start without the plotting library.
+  // The import is here, so that other commands start without the plotting library.
   const { reportFiles } = await import('./report-document.ts');
   writeFilesAtomically(Object.entries(reportFiles(runs, title)).map(([name, pieces]) => [join(out, name), pieces]));
   io.stderr.write(`index.html, report.md and sessions.csv in ${out}\n`);

@@ -5,51 +5,33 @@ import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/documents/merge.ts';
 import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import {
-  ALL_DATASETS,
-  type ResolvedScenario,
-  type Results,
-  type SessionResult,
-  type ToolInfo,
-} from '../../replay/results.ts';
+import { ALL_DATASETS, type Results, type SessionResult, type ToolInfo } from '../../replay/results.ts';
 import { qoeDigits } from './figures.ts';
 
-export interface Run {
-  /** `simulator`, `simulator, household <name>`, `browser`, or `browser, <tier>` for a tier that is not the default. */
-  tier: string;
-  isSimulated: boolean;
-  /** The scenario's name; followed by the file where two different scenarios have the same name. */
-  scenarioLabel: string;
-  scenario: ResolvedScenario;
-  /** Names as readers see them. */
-  files: string[];
-  tools: ToolInfo[];
-  results: Results;
-  algorithms: string[];
-  datasets: string[];
-  baseline: string;
-  digits: number;
-}
+export type Run = ReturnType<typeof runsOf>[number];
 
-/** In order of their first file; runs of one scenario and tier are merged. */
-export function runsOf(files: readonly ResultsFile[]): Run[] {
-  const groups: { files: ResultsFile[]; tier: string }[] = [];
+/** Merges files of one scenario and tier. Runs are in the order of their first files. */
+export function runsOf(files: readonly ResultsFile[]) {
+  const groups: ResultsFile[][] = [];
   for (const one of files) {
     const { tool, scenario } = one.results;
-    const tier = tierOf(tool);
-    const group = groups.find((other) => other.tier === tier && sameJson(other.files[0]!.results.scenario, scenario));
-    if (group === undefined) groups.push({ files: [one], tier });
-    else group.files.push(one);
+    const isSame = ({ results }: ResultsFile) =>
+      tierOf(results.tool) === tierOf(tool) && sameJson(results.scenario, scenario);
+    const group = groups.find(([first]) => isSame(first!));
+    if (group === undefined) groups.push([one]);
+    else group.push(one);
   }
-  const scenarios = groups.map(({ files: [first] }) => first!.results.scenario);
-  return groups.map(({ files: members, tier }) => {
+  return groups.map((members) => {
     const [first] = members as [ResultsFile];
     const results = members.length === 1 ? first.results : mergeResults(members);
     const { scenario, tool, sessions } = results;
+    const tier = tierOf(first.results.tool);
+    const scenarios = groups.map(([one]) => one!.results.scenario);
     const isNamesake = scenarios.some((other) => other.name === scenario.name && !sameJson(other, scenario));
     return {
       ...{ tier, scenario, results, baseline: tool.baseline, digits: qoeDigits(scenario) },
       isSimulated: tool.command === 'simulate',
+      // If two different scenarios have the same name, the file distinguishes them.
       scenarioLabel: isNamesake ? `${scenario.name} (${basename(first.file)})` : scenario.name,
       files: displayNames(members.map(({ file }) => file)),
       tools: members.map((member) => member.results.tool),
@@ -59,12 +41,15 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
   });
 }
 
-/** File names without folders, which a shared report should not show; with them where names are equal. */
+export const runTitle = ({ scenarioLabel, tier }: Run) => `${scenarioLabel}, ${tier}`;
+
+/** File names without folders, because a report may be shared. If names are equal, the folders distinguish them. */
 function displayNames(files: readonly string[]): string[] {
   const names = files.map((file) => basename(file));
   return new Set(names).size === names.length ? names : [...files];
 }
 
+/** `simulator` or `browser`, followed by a household's name or by a tier that is not the default. */
 function tierOf(tool: ToolInfo): string {
   const household = tool.household === undefined ? '' : `, household ${tool.household.name}`;
   if (tool.command === 'simulate') return `simulator${household}`;

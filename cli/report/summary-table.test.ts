@@ -3,7 +3,7 @@ import { testLiveMetrics, testResults, testSession } from '../../replay/evaluati
 import type { SessionResult } from '../../replay/results.ts';
 import { summaryTable } from './summary-table.ts';
 
-/** Sessions of `mpc-d` (0) and `mpc-l` (1) on nine recordings each. */
+/** Sessions of `mpc-d` (algorithm 0) and `mpc-l` (algorithm 1) on nine recordings. */
 const played = (of: (algorithm: number, i: number) => Partial<SessionResult> & { qoeLinear?: number }) =>
   ['mpc-d', 'mpc-l'].flatMap((algorithm, a) =>
     Array.from({ length: 9 }, (_, i) => testSession({ algorithm, trace: `t${i}`, group: `g${i}`, ...of(a, i) })),

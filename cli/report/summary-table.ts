@@ -1,4 +1,4 @@
-/** The summary as a text table for a terminal. */
+/** Writes the summary as a text table for a terminal. */
 
 import { tooFewSessions } from '../../replay/evaluation/figures/verdicts.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
@@ -8,7 +8,7 @@ import { cellOf } from './document.ts';
 import { linkRows, linksText, rowNames, shownRows, summaryFigures } from './figures.ts';
 import { cellText } from './format.ts';
 
-/** A line per data set and algorithm, then the notes; empty for an empty summary. */
+/** A line per data set and algorithm, then the notes. Empty for an empty summary. */
 export function summaryTable(results: Omit<Results, 'sessions'>): string {
   const { summary, scenario, tool } = results;
   if (summary.length === 0) return '';
@@ -17,7 +17,6 @@ export function summaryTable(results: Omit<Results, 'sessions'>): string {
   const names = rowNames(rows);
   const columns = [...names, ...means, ...differences];
   const cells = rows.map((row) => columns.map((column) => cellText(cellOf(column, row))));
-  const verdict = tooFewSessions(summary);
   const lines = [
     ...textTable([columns.map(({ title }) => title), ...cells], names.length),
     linksText(results),
@@ -25,15 +24,12 @@ export function summaryTable(results: Omit<Results, 'sessions'>): string {
       ? intervalsText(summary)
       : `No session of ${tool.baseline} (--baseline), so no differences.`,
     ...summary.filter(({ dataset }) => dataset !== ALL_DATASETS).flatMap(earlyEnds),
-    verdict ?? '',
+    tooFewSessions(summary) ?? '',
   ];
-  return lines
-    .filter((line) => line !== '')
-    .map((line) => `${line}\n`)
-    .join('');
+  return lines.flatMap((line) => (line === '' ? [] : [`${line}\n`])).join('');
 }
 
-/** What the differences are from, and what the intervals of each data set resample. Empty without a comparison. */
+/** Says what the differences compare with, and what each data set's intervals resample. Empty without a comparison. */
 export function intervalsText(summary: readonly SummaryRow[]): string {
   const compared = [...groupBy(summary, ({ dataset }) => dataset)].flatMap(([dataset, rows]) => {
     const versus = rows.find(({ vsBaseline }) => vsBaseline !== null)?.vsBaseline;

@@ -1,4 +1,4 @@
-/** `leo-abr collect`: receives the session reports of pages with the plugin, and appends them to files. */
+/** `leo-abr collect`: receives the session reports of pages with the plugin and appends them to files. */
 
 import { Command } from 'commander';
 import type { CommandIo } from '../shared/command-io.ts';

@@ -1,4 +1,4 @@
-/** Prediction services on the link of a demo's session: `POST` and `DELETE` of `/link-service/<session>`. */
+/** Starts and ends prediction services on a demo session's link: `POST` and `DELETE` of `/link-service/<session>`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReplaySession } from '../../replay/origin/index.ts';
@@ -7,16 +7,16 @@ import { TOOL_VERSION } from '../tool.ts';
 import { capacityOf } from './serve-simulated.ts';
 
 const PATH = /^\/link-service\/(\w+)$/;
-/** More than the players of two pages; the oldest one is stopped for a further one. */
+/** The limit is above the players of two pages. If a page asks for more services, the oldest service stops. */
 const MOST_SERVICES = 8;
 
 export class LinkServices {
-  /** By the session's id, in the order of their starts. */
+  /** Services by the session's id, in the order of their starts. */
   readonly #services = new Map<string, Promise<RunningService>>();
 
   constructor(private readonly session: (id: string) => ReplaySession | undefined) {}
 
-  /** Responds to requests for its path, and returns whether it did. */
+  /** Responds to a request of `PATH`. Returns false for other requests. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const id = PATH.exec(request.url ?? '')?.[1];
     if (id === undefined) return false;
@@ -31,7 +31,7 @@ export class LinkServices {
     await Promise.all([...this.#services.keys()].map((id) => this.#stop(id)));
   }
 
-  async #answer(id: string, method = ''): Promise<[status: number, body: { url: string } | { error: string }]> {
+  async #answer(id: string, method = ''): Promise<[status: number, body: object]> {
     if (method === 'DELETE') {
       await this.#stop(id);
       return [200, { url: '' }];
@@ -40,8 +40,7 @@ export class LinkServices {
     const session = this.session(id);
     if (session === undefined) return [404, { error: `no session "${id}"` }];
     try {
-      const { url } = await this.#start(id, session);
-      return [201, { url }];
+      return [201, { url: (await this.#start(id, session)).url }];
     } catch (error) {
       this.#services.delete(id);
       return [500, { error: (error as Error).message }];
@@ -67,9 +66,9 @@ export class LinkServices {
   }
 }
 
-/** Its clocks are the session's, which stand until the link starts: it sees each second of the link when the player does. */
+/** The service has the session's clocks, which wait for the link, so it sees each second when the player does. */
 export async function serviceOn(session: ReplaySession): Promise<RunningService> {
-  // Imported here, so that the demo starts without the service.
+  // The import is here, so that the demo starts without the service.
   const { startService, syntheticDish } = await import('../../service/index.ts');
   return startService({
     version: TOOL_VERSION,

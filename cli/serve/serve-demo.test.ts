@@ -81,7 +81,7 @@ test('starts a service on the link of a session, and stops it', async () => {
     expect(status).toBe(201);
     expect(await ask(id, 'POST')).toEqual({ status: 201, url: service });
     const { forecast, serverUtcMs } = (await (await fetch(`${service}/v1/forecast`)).json()) as ForecastReply;
-    // The session's clock stands until its first request for media.
+    // The session's clock waits for the first request for media.
     expect(serverUtcMs).toBe(Number(await (await fetch(`${url}/session/${id}/time`)).text()));
     const { ratesBps } = (await (await fetch(`${url}/session/${id}/link`)).json()) as { ratesBps: number[] };
     const linkBps = ratesBps.reduce((sum, bps) => sum + bps, 0) / ratesBps.length;

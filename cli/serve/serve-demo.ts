@@ -1,4 +1,4 @@
-/** `leo-abr serve-demo`: the built demo page and the origin that its players stream from, in one server. */
+/** `leo-abr serve-demo`: serves the built demo page and the origin that its players stream from. */
 
 import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,17 +14,10 @@ import { builtFolder } from '../tool.ts';
 import { LinkServices } from './link-services.ts';
 import { addListenOptions, interrupted, listening, portOption } from './serve-options.ts';
 
-const DEFAULT_PORT = 8788;
-
-interface ServeDemoFlags {
-  host: string;
-  port: string;
-  traces?: string[];
-  page?: string;
-}
+type ServeDemoFlags = { host: string; port: string; traces?: string[]; page?: string };
 
 export function serveDemoCommand(io: CommandIo): Command {
-  return addListenOptions(new Command('serve-demo'), DEFAULT_PORT)
+  return addListenOptions(new Command('serve-demo'), 8788)
     .description('serve the built demo page and the origin that its players stream from')
     .option('--traces <file|folder>', 'your own traces, listed after the shipped ones (repeatable)', collect)
     .option('--page <folder>', 'folder of the built page (default: the one in the package)')
@@ -52,7 +45,7 @@ async function serveDemo({ host, port, traces: paths, page }: ServeDemoFlags, io
   await running.close();
 }
 
-/** Answers `origin.json`, which holds the origin's URL: this server, under the host name of the request. */
+/** Answers `origin.json` with the origin's URL, which is this server under the host name of the request. */
 function answerAddress(request: IncomingMessage, response: ServerResponse): boolean {
   if (request.url?.split('?')[0] !== '/origin.json') return false;
   const { host = 'localhost' } = request.headers;

@@ -1,12 +1,12 @@
-/** Shared by the commands that listen on a port: flags for addresses, start, interrupt and close. */
+/** Flags for addresses, start, interrupt and close of the commands that listen on a port. */
 
 import { isIP } from 'node:net';
 import type { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { ServiceOptions } from '../../service/index.ts';
 import type { CommandIo } from '../shared/command-io.ts';
-import { EXIT_DONE, EXIT_LINES_LOST } from '../shared/exit-status.ts';
+import { EXIT_LINES_LOST, ExitWith } from '../shared/exit-status.ts';
 import { collect, wholeNumber } from '../shared/options.ts';
 import { readInput } from '../shared/results-file.ts';
 
@@ -17,16 +17,10 @@ export function addListenOptions(command: Command, defaultPort: number): Command
     .option('--port <n>', 'port to listen on, 0 for any free one', String(defaultPort));
 }
 
-export interface AccessFlags {
-  host: string;
-  port: string;
-  allowHost: string[];
-  allowOrigin: string[];
-  trustProxy: string[];
-  tokenFile?: string;
-}
+export type AccessFlags = Record<'host' | 'port', string> &
+  Record<'allowHost' | 'allowOrigin' | 'trustProxy', string[]> & { tokenFile?: string };
 
-/** Adds the options of `addListenOptions`, too. */
+/** Adds the options of `addListenOptions` and the options of access. */
 export function addAccessOptions(command: Command, defaultPort: number): Command {
   const proxy = 'proxy whose X-Forwarded-For names the client (repeatable); default: the header is ignored';
   return addListenOptions(command, defaultPort)
@@ -47,7 +41,7 @@ export function accessOf({ host, port, allowHost, allowOrigin, trustProxy, token
   };
 }
 
-/** Starts a server. Throws an `InputError` of `--host` or `--port` for what it cannot listen on. */
+/** Starts a server. Throws an `InputError` of `--host` or `--port` for an address that it cannot listen on. */
 export async function listening<Options extends { host?: string; port: number }, Running>(
   options: Options,
   start: (options: Options) => Promise<Running>,
@@ -71,21 +65,16 @@ const LISTEN_ERRORS: Readonly<Record<string, readonly [field: string, expected: 
 
 /** Resolves at Ctrl-C or SIGTERM. */
 export function interrupted(io: CommandIo): Promise<void> {
-  return new Promise((resolve) => {
-    io.onInterrupt(resolve);
-  });
+  return new Promise((resolve) => void io.onInterrupt(resolve));
 }
 
-/** Closes the server and returns the exit status. Reports lines of the recording that were lost. */
-export async function closed(running: { close(): Promise<void> }, io: CommandIo): Promise<number> {
-  try {
-    await running.close();
-    return EXIT_DONE;
-  } catch (error) {
-    if ((error as Error).name !== 'LostLinesError') throw error;
-    io.stderr.write(`${(error as Error).message}\n`);
-    return EXIT_LINES_LOST;
-  }
+/** Closes the server. If lines of the recording were lost, it reports them and ends the command with a status. */
+export async function closed(running: { close(): Promise<void> }, io: CommandIo): Promise<void> {
+  await running.close().catch((error: Error) => {
+    if (error.name !== 'LostLinesError') throw error;
+    io.stderr.write(`${error.message}\n`);
+    throw new ExitWith(EXIT_LINES_LOST);
+  });
 }
 
 export function portOption(text: string): number {
@@ -100,34 +89,36 @@ function hostOption(text: string): string {
 
 function originOption(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // `new URL` accepts paths and default ports, which browsers leave out.
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text) return text;
-  const expected = 'an origin like https://player.example, without a path';
-  throw new InputError('--allow-origin', expected, text);
+  // `new URL` accepts paths and default ports, which browsers leave out of an origin.
+  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text;
+  check(isOrigin, '--allow-origin', 'an origin like https://player.example, without a path', text);
+  return text;
 }
 
-/** An IP address, or a network in CIDR notation; not `/0`, which is all addresses. */
+/** Accepts an IP address, or a network in CIDR notation other than `/0`, which is all addresses. */
 function proxyOption(text: string): string {
   const [address = '', prefix = '1', ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
-  if (isIP(address) !== 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= most && rest.length === 0) return text;
+  const isPrefix = /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= most && rest.length === 0;
   const expected = 'an address like 127.0.0.1, or a network like 10.0.0.0/8';
-  throw new InputError('--trust-proxy', expected, text);
+  check(isIP(address) !== 0 && isPrefix, '--trust-proxy', expected, text);
+  return text;
 }
 
-export function dishAddressOption(text: string, expected = 'a host and a port like 192.168.100.1:9200'): string {
+export function dishAddressOption(text: string): string {
   const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? [];
-  if (Number(port) >= 1 && Number(port) <= 65535) return text;
-  throw new InputError('--dish', expected, text);
+  const isPort = Number(port) >= 1 && Number(port) <= 65535;
+  check(isPort, '--dish', 'a host and a port like 192.168.100.1:9200, or simulated', text);
+  return text;
 }
 
-/** `48.1,11.6`: degrees north and east. */
+/** Parses degrees north and east, such as `48.1,11.6`. */
 export function locationOption(text: string): NonNullable<ServiceOptions['location']> {
   const degrees = text.split(',').map((part) => (/^[-+]?\d+(\.\d+)?$/.test(part.trim()) ? Number(part) : Number.NaN));
   const [latitudeDegrees = Number.NaN, longitudeDegrees = Number.NaN] = degrees;
   const isOnEarth = Math.abs(latitudeDegrees) <= 90 && Math.abs(longitudeDegrees) <= 180;
-  if (degrees.length === 2 && isOnEarth) return { latitudeDegrees, longitudeDegrees };
-  throw new InputError('--location', 'degrees north and degrees east, like 48.1,11.6', text);
+  check(degrees.length === 2 && isOnEarth, '--location', 'degrees north and degrees east, like 48.1,11.6', text);
+  return { latitudeDegrees, longitudeDegrees };
 }
 
 const MOST_TOKEN_BYTES = 2 ** 20;

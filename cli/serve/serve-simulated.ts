@@ -1,4 +1,4 @@
-/** The dish of `serve --dish simulated`. */
+/** Makes the dish of `serve --dish simulated`. */
 
 import { InputError } from '../../abr/errors.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
@@ -8,10 +8,7 @@ import type { DishScript, SimulatedCapacity } from '../../service/index.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { wholeNumber } from '../shared/options.ts';
 
-export interface ScriptFlags {
-  trace: string;
-  seed: string;
-}
+export type ScriptFlags = Record<'trace' | 'seed', string>;
 
 export async function dishScript({ trace, seed }: ScriptFlags, io: CommandIo): Promise<DishScript> {
   const { syntheticDish } = await import('../../service/index.ts');
@@ -34,16 +31,11 @@ function traceOption(text: string, io: CommandIo): Trace {
   throw new InputError('--trace', 'a file with one trace without gaps', text);
 }
 
-/** `steps`: of the link that replays the trace, if they differ. */
+/** The second argument has the steps of the link that replays the trace. Default: the trace's steps. */
 export function capacityOf(
   trace: Trace,
   { stepEndsSeconds, ratesBps }: Pick<SimulatedCapacity, 'stepEndsSeconds' | 'ratesBps'> = trace,
 ): SimulatedCapacity {
-  return {
-    startUtcMs: traceStartUtcMs(trace.metadata),
-    wrapSeconds: wrapSeconds(trace),
-    stepEndsSeconds,
-    ratesBps,
-    rttSeconds: trace.rttSeconds,
-  };
+  const times = { startUtcMs: traceStartUtcMs(trace.metadata), wrapSeconds: wrapSeconds(trace) };
+  return { ...times, stepEndsSeconds, ratesBps, rttSeconds: trace.rttSeconds };
 }

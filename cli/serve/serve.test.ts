@@ -8,6 +8,7 @@ import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { serving } from '../../replay/serving.fixture.ts';
 import { eventReader } from '../../service/api/sse.fixture.ts';
 import { PROCESS_IO } from '../shared/command-io.ts';
+import { ExitWith } from '../shared/exit-status.ts';
 import { refused, runListening as run } from '../shared/run.fixture.ts';
 import { cacheFolder } from '../tool.ts';
 import { closed } from './serve-options.ts';
@@ -37,26 +38,27 @@ describe('serve', () => {
 
   test('takes flags from the environment', async () => {
     const origins = ['https://a.example', 'https://b.example'];
-    const { stderr, status } = await run(
-      ['serve', '--host', '127.0.0.1'],
-      async (url) => {
-        for (const origin of origins) {
-          expect((await fetch(`${url}/healthz`, { headers: { origin } })).status).toBe(200);
-        }
-      },
-      {
-        LEO_ABR_SERVE_HOST: '127.0.0.2',
-        LEO_ABR_SERVE_PORT: '0',
-        LEO_ABR_SERVE_TOKEN_FILE: '',
-        LEO_ABR_SERVE_ALLOW_ORIGIN: origins.join(),
-      },
-    );
+    const during = async (url: string) => {
+      for (const origin of origins) {
+        expect((await fetch(`${url}/healthz`, { headers: { origin } })).status).toBe(200);
+      }
+      const { location } = (await (await fetch(`${url}/v1/state`)).json()) as { location: object };
+      expect(location).toEqual({ latitudeDegrees: 48.1234, longitudeDegrees: 11.5678 });
+    };
+    const { stderr, status } = await run(['serve', '--host', '127.0.0.1'], during, {
+      ...{ LEO_ABR_SERVE_HOST: '127.0.0.2', LEO_ABR_SERVE_PORT: '0', LEO_ABR_SERVE_TOKEN_FILE: '' },
+      ...{ LEO_ABR_SERVE_LOCATION: '48.1234,11.5678', LEO_ABR_SERVE_EXACT_LOCATION: 'true' },
+      LEO_ABR_SERVE_ALLOW_ORIGIN: origins.join(', '),
+    });
     expect({ status, refused: stderr.includes('refused') }).toEqual({ status: 0, refused: false });
   });
 
   test.each<[Record<string, string>, string]>([
     [{ LEO_ABR_SERVE_PORT: '70000' }, 'LEO_ABR_SERVE_PORT: expected a whole number from 0'],
     [{ LEO_ABR_SERVE_PROT: '1' }, 'LEO_ABR_SERVE_PROT: expected one of host, port, allow-host, '],
+    [{ LEO_ABR_SERVE_PRINT_OPENAPI: 'true' }, 'LEO_ABR_SERVE_PRINT_OPENAPI: expected one of host, port, '],
+    [{ LEO_ABR_SERVE_EXACT_LOCATION: '1' }, 'LEO_ABR_SERVE_EXACT_LOCATION: expected true or false, got "1"'],
+    [{ LEO_ABR_SERVE_EXACT_LOCATION: 'false', LEO_ABR_SERVE_PORT: '-1' }, 'LEO_ABR_SERVE_PORT: expected a whole'],
     [{ LEO_ABR_SERVE_TOKEN_FILE: 'package.json' }, 'package.json: LEO_ABR_SERVE_TOKEN'],
   ])('names the variable of %j', (env, message) => refused(run(['serve'], undefined, env), message));
 
@@ -139,7 +141,7 @@ describe('serve --dish simulated', () => {
     const args = ['serve', '--port', '0', '--dish', 'simulated', '--location', '48.1234,11.5678'];
     const { status } = await run(args, async (url) => {
       const state = async () => (await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } };
-      // The dish is queried at once; an answer takes milliseconds.
+      // The service queries the dish at once. An answer takes milliseconds.
       const reader = await eventReader(`${url}/v1/events?types=state`);
       await reader.next();
       while (['connecting', 'unused'].includes((await state()).dish.state)) await reader.next();
@@ -171,9 +173,8 @@ describe('serve --dish simulated', () => {
     let stderr = '';
     const io = { ...PROCESS_IO, stderr: { write: (text: string) => (stderr += text) } };
     const lost = Object.assign(new Error('recording: 1 line is lost'), { name: 'LostLinesError' });
-    expect(await closed({ close: () => Promise.reject(lost) }, io)).toBe(3);
+    await expect(closed({ close: () => Promise.reject(lost) }, io)).rejects.toEqual(new ExitWith(3));
     expect(stderr).toBe('recording: 1 line is lost\n');
-    expect(await closed({ close: () => Promise.resolve() }, io)).toBe(0);
     await expect(closed({ close: () => Promise.reject(new Error('x')) }, io)).rejects.toThrow('x');
   });
 });

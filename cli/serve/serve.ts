@@ -1,14 +1,13 @@
-/** `leo-abr serve`: the prediction service beside the dish. */
+/** `leo-abr serve`: runs the prediction service beside the dish. */
 
 import { existsSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
-import { describeValue, InputError } from '../../abr/errors.ts';
+import { check, describeValue, InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { DishScript, ServiceOptions } from '../../service/index.ts';
 import type { CommandIo } from '../shared/command-io.ts';
-import { EXIT_DONE, ExitWith } from '../shared/exit-status.ts';
 import { positiveNumber } from '../shared/options.ts';
 import { readInput, readJson } from '../shared/results-file.ts';
 import { cacheFolder, TOOL_VERSION } from '../tool.ts';
@@ -25,44 +24,29 @@ import {
 import { dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { takeEnvironment } from './settings.ts';
 
-const DEFAULT_PORT = 8790;
 const PREFIX = 'LEO_ABR_SERVE_';
-/** Largest file of a configuration, certificate or token. */
+/** Largest size of a file with a configuration, certificate or key. */
 const MOST_BYTES = 2 ** 20;
 
-interface ServeFlags extends ScriptFlags, AccessFlags {
-  dish?: string;
-  location?: string;
-  exactLocation?: boolean;
-  tlsCert?: string;
-  tlsKey?: string;
-  tle?: string;
-  tleMaxAge: string;
-  cache: string;
-  record?: string;
-  recordMaxMb: string;
-  config?: string;
-  model?: string;
-  printOpenapi?: boolean;
-}
+type ServeFlags = ScriptFlags &
+  AccessFlags &
+  Record<'tleMaxAge' | 'cache' | 'recordMaxMb', string> &
+  Partial<Record<'dish' | 'location' | 'tlsCert' | 'tlsKey' | 'tle' | 'record' | 'config' | 'model', string>> &
+  Partial<Record<'exactLocation' | 'printOpenapi', boolean>>;
 
 export function serveCommand(io: CommandIo): Command {
-  return addAccessOptions(new Command('serve'), DEFAULT_PORT)
+  const dish = 'dish to query, usually 192.168.100.1:9200; without one, players are the only source';
+  const tle = 'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown';
+  return addAccessOptions(new Command('serve'), 8790)
     .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
-    .option(
-      '--dish <host:port|simulated>',
-      'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
-    )
+    .option('--dish <host:port|simulated>', dish)
     .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
     .option('--seed <n>', 'seed of a simulated dish', '1')
     .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
     .option('--tls-key <file>', 'key of the certificate (PEM)')
-    .option(
-      '--tle <file|url>',
-      'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown',
-    )
+    .option('--tle <file|url>', tle)
     .option('--tle-max-age <days>', 'refuse older elements', '7')
     .option('--cache <folder>', 'folder for elements downloaded from a URL', cacheFolder())
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
@@ -80,7 +64,7 @@ export function serveCommand(io: CommandIo): Command {
 }
 
 async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
-  // Imported here, so that other commands start without the service.
+  // The import is here, so that other commands start without the service.
   const { isLoopback, openApiDocument, parseConfig, startService } = await import('../../service/index.ts');
   const { serviceLog } = await import('./service-log.ts');
   if (flags.printOpenapi === true) {
@@ -114,21 +98,18 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
     log.warn('everybody in the network can use it; --token-file would require a token');
   }
   await interrupted(io);
-  const status = await closed(running, io);
-  if (status !== EXIT_DONE) throw new ExitWith(status);
+  await closed(running, io);
 }
 
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
-  const { dish } = flags;
-  if (dish === 'simulated') return dishScript(flags, io);
-  if (dish === undefined) return undefined;
-  return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
+  if (flags.dish === 'simulated') return dishScript(flags, io);
+  return flags.dish === undefined ? undefined : dishAddressOption(flags.dish);
 }
 
 function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
   const url = /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source) : undefined;
   if (url === undefined ? !existsSync(source) : url.username + url.password !== '') {
-    // A mistyped address may contain a password.
+    // The error must not show a mistyped address, which may contain a password.
     const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : describeValue(source);
     const expected = 'a readable file, or an http(s) address without name and password';
     throw new InputError('--tle', expected, undefined, got);
@@ -137,9 +118,8 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
 }
 
 function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {
-  if (existsSync(directory) && !statSync(directory).isDirectory()) {
-    throw new InputError('--record', 'a folder, or none yet', directory);
-  }
+  const isFree = !existsSync(directory) || statSync(directory).isDirectory();
+  check(isFree, '--record', 'a folder, or none yet', directory);
   return { directory, maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6 };
 }
 
@@ -159,7 +139,7 @@ function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string
   return tls;
 }
 
-/** Errors never show the text, which may be a key or a token. */
+/** Reads a PEM file. Errors never show the text, which may be a key or a token. */
 function pemIn(file: string, field: string): string {
   const text = readInput(file, field, MOST_BYTES);
   if (text.includes('-----BEGIN ')) return text;

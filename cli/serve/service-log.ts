@@ -1,4 +1,4 @@
-/** The service's log on standard error: on a terminal for a person, else as lines of JSON. Written by pino. */
+/** Writes the service's log with pino: readable lines on a terminal, else lines of JSON. */
 
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 import type { Output } from '../shared/command-io.ts';
@@ -9,20 +9,14 @@ export function serviceLog(stderr: Output): Logger {
   return pino({ base: null, timestamp: stdTimeFunctions.isoTime, formatters }, { write });
 }
 
-interface Line {
-  level: string;
-  time: string;
-  msg: string;
-  part?: string;
-  code?: string;
-  err?: { stack: string };
-}
+type Line = Record<'level' | 'time' | 'msg', string> & { part?: string; code?: string; err?: { stack: string } };
 
-/** In local time. */
+/** Formats a line in local time. */
 function readable({ level, time, msg, part, code, err }: Line): string {
   const clock = new Date(time).toTimeString().slice(0, 8);
   const subject = [part, code].filter((text) => text !== undefined).join(' ');
-  const text = `${clock} ${level === 'info' ? '' : `${level}: `}${subject === '' ? '' : `${subject}: `}${err?.stack ?? msg}`;
+  const heads = [level === 'info' ? '' : level, subject].map((head) => (head === '' ? '' : `${head}: `));
+  const text = `${clock} ${heads.join('')}${err?.stack ?? msg}`;
   // Clients may have sent control characters, which terminals obey.
   return `${text.replaceAll(/[^\n\x20-\x7e]/g, '?')}\n`;
 }

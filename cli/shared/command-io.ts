@@ -1,4 +1,4 @@
-/** All that commands use of their process: streams, threads, signals. Tests pass their own. */
+/** Everything that commands use of their process: streams, threads, signals. Tests pass their own. */
 
 import { availableParallelism } from 'node:os';
 
@@ -13,9 +13,9 @@ export interface CommandIo {
   stderr: Output;
   /** Environment variables. Default: none. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Threads to use without `--jobs`. */
+  /** Number of threads without `--jobs`. */
   defaultJobs: number;
-  /** Calls `callback` at the first SIGINT or SIGTERM; the next one kills. Returns a function that stops listening. */
+  /** Calls `callback` at the first SIGINT or SIGTERM. The next one kills. Returns a function that stops listening. */
   onInterrupt(callback: () => void): () => void;
 }
 

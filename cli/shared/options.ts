@@ -1,7 +1,8 @@
-/** The values of flags that several commands have; commander passes every flag as text. */
+/** Parses the flags that several commands have. Commander passes every flag as text. */
 
 import { dirname, resolve } from 'node:path';
-import { InputError } from '../../abr/errors.ts';
+import { Option } from 'commander';
+import { check, InputError, requireText } from '../../abr/errors.ts';
 import { type ModelFile, parseModel } from '../../predictor/forecast/model-file.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { ResolvedScenario } from '../../replay/results.ts';
@@ -13,15 +14,20 @@ export function collect(value: string, earlier: readonly string[] = []): string[
   return [...earlier, value];
 }
 
-/** `note` follows the limits in the error's message. */
+/** A flag with one of these values. */
+export function choice(flags: string, text: string, choices: readonly string[], standard?: string): Option {
+  return new Option(flags, text).choices(choices).default(standard);
+}
+
+/** Parses a whole number. `note` follows the limits in the error's message. */
 export function wholeNumber(
   text: string,
   flag: string,
   { min = 0, max, note = '' }: { min?: number; max: number; note?: string },
 ): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new InputError(flag, `a whole number from ${min} to ${max}${note}`, text);
+  check(value >= min && value <= max, flag, `a whole number from ${min} to ${max}${note}`, text);
+  return value;
 }
 
 export function seedOption(text: string): number {
@@ -32,45 +38,43 @@ export function jobsOption(text: string): number {
   return wholeNumber(text, '--jobs', { min: 1, max: 1024 });
 }
 
-/** A decimal number >= 0 for which `holds` is true; `expected` describes it in the error's message. */
-export function decimalNumber(
-  text: string,
-  flag: string,
-  { expected, holds = () => true }: { expected: string; holds?: (value: number) => boolean },
-): number {
+/** A decimal number >= 0 for which `holds` is true. `expected` describes the number in the error's message. */
+export function decimalNumber(text: string, flag: string, expected: string, holds = (_: number) => true): number {
   const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && holds(value)) return value;
-  throw new InputError(flag, expected, text);
+  check(/^\d+(\.\d+)?$/.test(text) && holds(value), flag, expected, text);
+  return value;
 }
 
 export function positiveNumber(text: string, flag: string): number {
-  return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
+  return decimalNumber(text, flag, 'a number above 0', (value) => value > 0);
 }
 
-/** `--scenario`: a name, or a JSON file, which ends in `.json` or contains a `/`. */
+/** A value that ends in `.json` or contains a `/` is a file, not a name. */
+export const isFileName = (value: string) => value.endsWith('.json') || value.includes('/');
+
+/** `--scenario` is a name or a JSON file. */
 export function scenarioOption(value: string): ResolvedScenario {
-  if (!value.endsWith('.json') && !value.includes('/')) return resolveScenario(scenarioNamed(value));
+  if (!isFileName(value)) return resolveScenario(scenarioNamed(value));
   const readMedia = (name: string) => readJson(resolve(dirname(value), name), `--scenario ${value}: media`);
   return parseScenario(readInput(value, '--scenario'), value, readMedia);
 }
 
 /**
- * `--fold-models`: the models by recording group, so that no model is evaluated on its training data, from
- * `{"<recording group>": "<model file>", ...}`, as `leo-abr train --folds` writes it; file names are relative to the map's
- * folder. Throws an `InputError` for an unusable map or model, and for a group of the traces without a model: the shipped
- * one would take its place, and may have been trained on the group.
+ * `--fold-models` gives each recording group its model, so that no model is evaluated on its training data. The file is
+ * `{"<recording group>": "<model file>", ...}`, as `leo-abr train --folds` writes it. File names are relative to its
+ * folder. Throws an `InputError` for an unusable map or model, and for a group of the traces without a model, because
+ * the shipped model may have been trained on that group.
  */
 export function foldModelsOption(file: string, traces: readonly Trace[]): Record<string, ModelFile> {
   const json = readJson(file, '--fold-models');
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new InputError(file, 'an object from recording group to model file', json);
-  }
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+  check(isObject, file, 'an object from recording group to model file', json);
   const models = Object.fromEntries(
-    Object.entries(json).map(([group, name]) => {
-      if (typeof name !== 'string' || name === '') {
-        throw new InputError(placeOf({ file, field: group }), 'the name of a model file', name);
-      }
-      const path = resolve(dirname(file), name);
+    Object.entries(json as object).map(([group, name]) => {
+      const path = resolve(
+        dirname(file),
+        requireText(name, placeOf({ file, field: group }), 'the name of a model file'),
+      );
       const model = readJson(path, '--fold-models') as ModelFile;
       parseModel(model, path);
       return [group, model];

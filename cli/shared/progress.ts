@@ -1,9 +1,9 @@
-/** Progress of a long command on standard error: one line that is overwritten on a terminal, lines in a log. */
+/** Shows a long command's progress on standard error: a terminal has one line that changes, a log has many. */
 
 import type { CommandIo, Output } from './command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
 
-/** Time between updates, in ms: on a terminal and in a log. */
+/** Shortest time between two updates in ms, on a terminal and in a log. */
 const TERMINAL_MS = 250;
 const LOG_MS = 10_000;
 
@@ -12,7 +12,7 @@ export class Progress {
   private shownAtMs: number;
   private shownWidth = 0;
 
-  /** `total` items, called `noun` in the output; `nowMs` is any monotonic clock. */
+  /** The output calls the `total` items `noun`. `nowMs` is any monotonic clock. */
   constructor(
     private readonly output: Output,
     private readonly total: number,
@@ -44,12 +44,12 @@ export class Progress {
 }
 
 export interface Watched {
-  /** When aborted, the promise rejects with its reason. */
+  /** An abort rejects the promise with the reason of the signal. */
   signal?: AbortSignal;
   onProgress?(done: number, total: number): void;
 }
 
-/** `items` one by one, with progress after each; lets the event loop handle signals in between. */
+/** Yields the items, reports progress after each, and lets the event loop handle signals between items. */
 export async function* watched<T>(items: readonly T[], { signal, onProgress }: Watched): AsyncGenerator<T> {
   for (const [i, item] of items.entries()) {
     yield item;
@@ -59,7 +59,7 @@ export async function* watched<T>(items: readonly T[], { signal, onProgress }: W
   }
 }
 
-/** Shows the progress of `run`. An interrupt aborts its signal; the reason is an `ExitWith` that ends the command. */
+/** Shows the progress of `run`. An interrupt aborts its signal with an `ExitWith`, which ends the command. */
 export async function withProgress<T>(
   io: CommandIo,
   noun: string,
@@ -83,7 +83,7 @@ export async function withProgress<T>(
   }
 }
 
-/** `8 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Formats `8 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return seconds < 10 && seconds > 0 ? `${seconds.toFixed(1)} s` : `${whole} s`;

@@ -1,4 +1,4 @@
-/** Reads and writes the files that flags name; outputs are checked before the long work. Errors name the flag. */
+/** Reads and writes the files that flags name, and checks outputs before the long work. Errors name the flag. */
 
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -9,38 +9,27 @@ import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Results } from '../../replay/results.ts';
 import type { Output } from './command-io.ts';
 
-/** `--out -`: standard output. */
+/** `--out -` means standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** `--out` without a file; undefined: the flag is absent, and only the table is printed. */
+/** The file of `--out`, or undefined if the flag is absent or means standard output. */
 export function fileOf(out: string | undefined): string | undefined {
   return out === STANDARD_OUTPUT ? undefined : out;
 }
 
-/** Prints the table: on standard output, unless that has the results. */
-export function printTable(
-  table: string,
-  out: string | undefined,
-  { stdout, stderr }: { stdout: Output; stderr: Output },
-): void {
+type Outputs = { stdout: Output; stderr: Output };
+
+/** Prints the table on standard error, or without `--out` on standard output. */
+export function printTable(table: string, out: string | undefined, { stdout, stderr }: Outputs): void {
   (out === undefined ? stdout : stderr).write(table);
   if (out !== undefined) return;
   stderr.write(`For all sessions as JSON: --out <file>, or --out ${STANDARD_OUTPUT} for standard output.\n`);
 }
 
-/** Creates the folder of the output file. Throws an `InputError` of flag `field` if it cannot be written. */
-export function requireWritable(out: string | undefined, field = '--out'): void {
-  if (out !== undefined && out !== STANDARD_OUTPUT) tryOut(out, { field, kind: 'file', folder: dirname(out) });
-}
-
-export function requireWritableFolder(out: string, field = '--out'): void {
-  tryOut(out, { field, kind: 'folder', folder: out });
-}
-
-function tryOut(
-  out: string,
-  { field, kind, folder }: { field: string; kind: 'file' | 'folder'; folder: string },
-): void {
+/** Creates the folder of the output file. Throws an `InputError` of flag `field` if the file cannot be written. */
+export function requireWritable(out: string | undefined, field = '--out', kind: 'file' | 'folder' = 'file'): void {
+  if (out === undefined || out === STANDARD_OUTPUT) return;
+  const folder = kind === 'file' ? dirname(out) : out;
   const probe = join(folder, `.${basename(out)}.${process.pid}.probe`);
   try {
     const there = statSync(out, { throwIfNoEntry: false });
@@ -54,13 +43,13 @@ function tryOut(
   }
 }
 
-/** Pieces are written as they are made. */
+/** Writes a text, or writes pieces as they are made. */
 export function writeOutput(out: string, text: string | Iterable<string>, stdout: Output): void {
   if (out !== STANDARD_OUTPUT) writeFileAtomically(out, text);
   else for (const piece of typeof text === 'string' ? [text] : text) stdout.write(piece);
 }
 
-/** The text of a file. Throws an `InputError` of flag `field` if it is unreadable or longer than `mostBytes`. */
+/** Reads a text. Throws an `InputError` of flag `field` if the file is unreadable or longer than `mostBytes`. */
 export function readInput(file: string, field: string, mostBytes = Number.POSITIVE_INFINITY): string {
   let fault: string;
   try {
@@ -77,7 +66,7 @@ export function readJson(file: string, field: string): unknown {
   return parsedJson(readInput(file, field), file);
 }
 
-/** Results, or partial ones, from a file of any size. `flag` names it in errors of reading. */
+/** Reads results, also partial ones if `allowPartial`, from a file of any size. Errors of reading name `flag`. */
 export function readResults(file: string, { flag = 'results', allowPartial = false } = {}): Results {
   try {
     return parseResults(linesOf(file), file, { allowPartial });
@@ -87,7 +76,7 @@ export function readResults(file: string, { flag = 'results', allowPartial = fal
   }
 }
 
-/** The file of full records, a JSON line per session, beside the results of `leo-abr bench`. */
+/** `leo-abr bench` writes this file beside its results: JSON lines with the full record of each session. */
 export function rawFileOf(file: string): string {
   return `${file.replace(/\.json$/, '')}.raw.jsonl`;
 }

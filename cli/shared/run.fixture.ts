@@ -1,4 +1,4 @@
-/** For tests: runs commands and keeps their output. */
+/** Runs commands for tests and keeps their output. */
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ export async function run(args: readonly string[], io: Partial<CommandIo> = {}) 
   return { status, ...written };
 }
 
-/** Expects status 2 with this message, and no results; returns standard error. Playwright's tests import this file, too. */
+/** Expects status 2, this message and no results. Returns standard error. Playwright's tests also import this file. */
 export async function refused(ending: ReturnType<typeof run>, message: string | RegExp): Promise<string> {
   const { status, stdout, stderr } = await ending;
   const isSaid = typeof message === 'string' ? stderr.includes(message) : message.test(stderr);
@@ -30,6 +30,16 @@ export async function refused(ending: ReturnType<typeof run>, message: string | 
   return stderr;
 }
 
+/** Makes an `onInterrupt`. `interrupt` calls its newest callback. */
+export function interrupts() {
+  let newest = () => {};
+  const onInterrupt = (callback: () => void) => {
+    newest = callback;
+    return () => {};
+  };
+  return { onInterrupt, interrupt: () => newest() };
+}
+
 /** Runs a command that listens, calls `during` with the address from its output, then interrupts the command. */
 export async function runListening(
   args: readonly string[],
@@ -37,7 +47,7 @@ export async function runListening(
   env: Record<string, string> = {},
 ) {
   let stderr = '';
-  let interrupt = () => {};
+  const { onInterrupt, interrupt } = interrupts();
   let ready: (url: string) => void;
   const url = new Promise<string>((resolve) => {
     ready = resolve;
@@ -51,10 +61,7 @@ export async function runListening(
       },
     },
     env,
-    onInterrupt(callback) {
-      interrupt = callback;
-      return () => {};
-    },
+    onInterrupt,
   });
   if (during !== undefined) {
     try {

@@ -1,4 +1,4 @@
-/** Exports a model as ONNX with its card; it computes the same as predictor/forecast/quantile-network.ts. */
+/** Exports a model as ONNX with its card. The graph computes the same as predictor/forecast/quantile-network.ts. */
 
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { LEAK } from '../../predictor/forecast/quantile-network.ts';
@@ -26,16 +26,10 @@ export function exportOnnx(described: DescribedModel): Uint8Array {
     const weights = rows.slice(0, -2);
     const [coarse, fine] = rows.slice(-2) as [Float32Array, Float32Array];
     const biases = coarse.map((bias, output) => bias + fine[output]!);
-    const inputs = [
-      values,
-      graph.floats(
-        `layer${l}-weights`,
-        [weights.length, biases.length],
-        weights.flatMap((row) => [...row]),
-      ),
-      graph.floats(`layer${l}-biases`, [biases.length], biases),
-    ];
-    values = graph.add('Gemm', inputs, `layer${l}-sums`);
+    const flat = weights.flatMap((row) => [...row]);
+    const weightsName = graph.floats(`layer${l}-weights`, [weights.length, biases.length], flat);
+    const biasesName = graph.floats(`layer${l}-biases`, [biases.length], biases);
+    values = graph.add('Gemm', [values, weightsName, biasesName], `layer${l}-sums`);
     if (l < layers.length - 1) values = graph.add('LeakyRelu', [values], `layer${l}-values`, { alpha: LEAK });
   });
   addQuantiles(graph, values, stepEndsSeconds.length, levels.length);
@@ -54,10 +48,9 @@ function addQuantiles(graph: OnnxGraph, outputs: string, steps: number, levels: 
   const raw = graph.add('Reshape', [outputs, graph.whole('shape', -1, steps, levels)], 'raw');
   const ends = [graph.whole('middle', middle), graph.whole('middle-end', middle + 1), graph.whole('levels-axis', 2)];
   const median = graph.add('Slice', [raw, ...ends], 'median');
-  // `[gap][level]`: sums gaps from the median outwards, positive above it, negative below it.
+  // The matrix `[gap][level]` sums the gaps between median and level, positive above the median, negative below.
   const gapSums = Array.from({ length: levels * levels }, (_, at) => {
-    const gap = Math.floor(at / levels);
-    const level = at % levels;
+    const [gap, level] = [Math.floor(at / levels), at % levels] as const;
     if (middle < gap && gap <= level) return 1;
     return level <= gap && gap < middle ? -1 : 0;
   });
@@ -66,20 +59,14 @@ function addQuantiles(graph: OnnxGraph, outputs: string, steps: number, levels: 
   graph.add('Add', [median, offsets], OUTPUT);
 }
 
-/** The card in the form of the ONNX file. */
+/** Converts the card to the form of the ONNX file. */
 function onnxCard({ card, ...model }: DescribedModel): OnnxCard {
   const { golden, scores, ...training } = card.fit;
   return checkModelCard({
-    format: CARD_FORMAT,
-    schema: CARD_SCHEMA,
-    name: model.name,
-    tool: card.tool,
+    ...{ format: CARD_FORMAT, schema: CARD_SCHEMA, name: model.name, tool: card.tool },
     input: { name: INPUT, features: card.inputs },
     output: { name: OUTPUT, unit: OUTPUT_UNIT, stepEndsSeconds: model.stepEndsSeconds, levels: model.levels },
-    rankCorrelation: model.rankCorrelation,
-    data: card.data,
-    training,
-    scores,
+    ...{ rankCorrelation: model.rankCorrelation, data: card.data, training, scores },
     check: { features: golden[0]?.features, quantiles: golden[0]?.logRatios },
   });
 }

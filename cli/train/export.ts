@@ -28,7 +28,7 @@ async function onnxOf(file: string): Promise<Uint8Array> {
   parseModel(model, file);
   const { card } = model;
   check(typeof card?.fit?.golden?.[0] === 'object', placeOf({ file, field: 'card' }), 'a model card', card);
-  // Imported here, so that other commands start without protobufjs.
+  // The import is here, so that other commands start without protobufjs.
   const { exportOnnx } = await import('./export-onnx.ts');
   return exportOnnx(model);
 }

@@ -1,14 +1,14 @@
-/** The card of a model, in its file for programs and beside it for people. */
+/** The card of a model: in its file for programs, beside it for people. */
 
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import { FEATURES, type Feature } from '../../predictor/link/features.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import type { Trace } from '../../replay/trace.ts';
 
-/** Scores of one data set, per step of the forecast. */
-export interface DatasetScores {
+/** Scores of one data set. Arrays have a value per step of the forecast. */
+interface DatasetScores {
   rows: number;
-  /** Mean over the quantile levels, of natural logarithms of rates. */
+  /** Pinball loss of natural logarithms of rates, the mean over the quantile levels. */
   pinball: number[];
   /** Shares of outcomes in the central intervals, before any recalibration. */
   coverage50: number[];
@@ -16,31 +16,24 @@ export interface DatasetScores {
   rankCorrelation: number;
 }
 
-/** Notes of the training, which predictor/training writes as `fit`. */
-export interface Fit {
+/** Notes of the training. predictor/training writes them as `fit`. */
+interface Fit {
   settings: Record<string, unknown>;
   seed: number;
   rows: number;
   numpy: string;
-  /** False: the scores are on the training data. */
+  /** If false, the scores are on the training data. */
   scoresAreHeldOut: boolean;
   scores: { stepEndsSeconds: number[]; datasets: Record<string, DatasetScores> };
-  /** Inputs with the model's outputs, `[step * levels + level]`. */
+  /** Inputs and the model's outputs for them, `[step * levels + level]`. */
   golden: { features: number[]; logRatios: number[] }[];
 }
 
-export interface DataSource {
-  dataset: string;
-  /** From its sidecars. */
-  licences: string[];
-  groups: string[];
-  recordings: number;
-  seconds: number;
-}
+type DataSource = ReturnType<typeof dataSources>[number];
 
-export interface TrainedCard {
+interface TrainedCard {
   tool: { name: string; version: string };
-  /** In order of the model's features. */
+  /** Descriptions in the order of the model's features. */
   inputs: readonly Feature[];
   outputs: string;
   data: DataSource[];
@@ -48,11 +41,10 @@ export interface TrainedCard {
   fit: Fit;
 }
 
-export interface DescribedModel extends ModelFile {
-  card: TrainedCard;
-}
+export type DescribedModel = ModelFile & { card: TrainedCard };
 
-export function dataSources(traces: readonly Trace[]): DataSource[] {
+/** Sums up the recordings of each data set. The licences are those that sidecars name. */
+export function dataSources(traces: readonly Trace[]) {
   const byName = groupBy(traces, ({ metadata }) => metadata.dataset);
   return [...byName.keys()].sort().map((dataset) => {
     const of = byName.get(dataset)!;
@@ -66,7 +58,7 @@ export function dataSources(traces: readonly Trace[]): DataSource[] {
   });
 }
 
-/** The model with its card, from a model file with `fit`, as predictor/training wrote it. */
+/** Makes the model with its card of a model file with `fit`, as predictor/training writes it. */
 export function describeModel(
   { fit, ...model }: ModelFile & { fit: Fit },
   { tool, data, leftOut }: Pick<TrainedCard, 'tool' | 'data' | 'leftOut'>,
@@ -113,7 +105,8 @@ export function cardMarkdown(model: DescribedModel): string {
       'A session recalibrates its spread, never its median.',
     '',
     '## Features',
-    ...featuresTable(card.inputs),
+    ...['| feature | meaning |', '|---|---|'],
+    ...card.inputs.map((feature) => `| ${feature.name} | ${feature.meaning} |`),
   ];
   return `${parts.join('\n').replace(/^(#+ .*)$/gm, '$1\n')}\n`;
 }
@@ -130,10 +123,6 @@ function scoresTable({ stepEndsSeconds, datasets }: Fit['scores']): string[] {
   ];
 }
 
-function featuresTable(inputs: TrainedCard['inputs']): string[] {
-  return ['| feature | meaning |', '|---|---|', ...inputs.map(({ name, meaning }) => `| ${name} | ${meaning} |`)];
-}
-
 function dataTable(sources: readonly DataSource[]): string[] {
   return [
     '| data set | recordings | hours | recording groups | licence |',
@@ -146,7 +135,7 @@ function dataTable(sources: readonly DataSource[]): string[] {
   ];
 }
 
-/** The values of the first, the middle and the last step; the JSON has all. */
+/** Shows the values of the first, the middle and the last step. The JSON has all. */
 function shown(values: readonly number[], text: (value: number) => string = String): string {
   const steps = new Set([0, values.length >> 1, values.length - 1]);
   return [...steps].map((step) => text(values[step]!)).join(' / ');

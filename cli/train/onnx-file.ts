@@ -1,4 +1,4 @@
-/** Writes ONNX files, with the part of onnx/onnx.proto (github.com/onnx/onnx) that a small network needs (onnx-proto.json). */
+/** Writes ONNX files. onnx-proto.json has the part of onnx/onnx.proto (github.com/onnx/onnx) for a small network. */
 
 import protobuf from 'protobufjs';
 import messages from './onnx-proto.json' with { type: 'json' };
@@ -6,21 +6,27 @@ import messages from './onnx-proto.json' with { type: 'json' };
 const MODEL = protobuf.Root.fromJSON(messages).lookupType('ModelProto');
 
 const IR_VERSION = 8;
-/** Version of the operators; LeakyRelu needs 16, Gemm, MatMul and Slice 13, Softplus 1. */
+/** Version of the operators. LeakyRelu needs 16. Gemm, MatMul and Slice need 13. Softplus needs 1. */
 const OPSET_VERSION = 17;
-/** Data types of tensors; a float attribute has type 1, too. */
+/** Data types of tensors. A float attribute also has type 1. */
 const FLOAT = 1;
 const INT64 = 7;
 
-/** Float32 tensors by name, with their shapes. A dimension with a name may have any size. */
+/** Shapes of float32 tensors by name. A dimension with a name may have any size. */
 type Tensors = Readonly<Record<string, readonly (number | string)[]>>;
 
-/** Nodes in order of evaluation. Methods return the name of the added tensor. */
+interface OnnxFile extends Record<'inputs' | 'outputs', Tensors> {
+  producer: { name: string; version: string };
+  description: string;
+  metadata: Readonly<Record<string, string>>;
+}
+
+/** Takes nodes in order of evaluation. `add`, `floats` and `whole` return the name of the added tensor. */
 export class OnnxGraph {
   readonly #nodes: object[] = [];
   readonly #constants: object[] = [];
 
-  /** `attributes`: floats. */
+  /** Adds a node. `attributes` are floats. */
   add(type: string, input: string[], output: string, attributes: Record<string, number> = {}): string {
     const attribute = Object.entries(attributes).map(([name, f]) => ({ name, f, type: FLOAT }));
     this.#nodes.push({ input, output: [output], name: output, opType: type, attribute });
@@ -38,15 +44,8 @@ export class OnnxGraph {
     return name;
   }
 
-  /** The bytes of the file; the same model gives the same bytes. */
-  file(model: {
-    producer: { name: string; version: string };
-    description: string;
-    metadata: Readonly<Record<string, string>>;
-    inputs: Tensors;
-    outputs: Tensors;
-  }): Uint8Array {
-    const { producer, description, metadata, inputs, outputs } = model;
+  /** Returns the bytes of the file. The same model gives the same bytes. */
+  file({ producer, description, metadata, inputs, outputs }: OnnxFile): Uint8Array {
     const graph = { node: this.#nodes, name: producer.name, initializer: this.#constants };
     const file = {
       irVersion: IR_VERSION,

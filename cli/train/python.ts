@@ -1,4 +1,4 @@
-/** Runs predictor/training in its own Python environment, which is set up at the first use. */
+/** Sets up a Python environment at the first use, and runs predictor/training in the environment. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,38 +8,30 @@ import { InputError } from '../../abr/errors.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../shared/exit-status.ts';
-import { builtFolder, cacheFolder } from '../tool.ts';
+import { builtFolder } from '../tool.ts';
 
 export function trainingProject(): string {
   return builtFolder('training', 'pyproject.toml', 'predictor/training');
 }
 
-/** Tried in this order without `--python`. */
+/** Without `--python`, the first of these interpreters that is Python 3.11 or later is used. */
 const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
-/** File with the hash of the requirements; with another hash the environment is rebuilt. */
+/** The file has the hash of the requirements. If the hash changes, the environment is rebuilt. */
 const STAMP = 'leo-abr-training.sha256';
+const IS_WINDOWS = process.platform === 'win32';
 
-export function environmentFolder(): string {
-  return join(cacheFolder(), 'training');
-}
-
-export interface PythonOptions {
-  environment: string;
-  /** An interpreter of Python 3.11 or later. Default: the first one of `PYTHONS`. */
-  python?: string | undefined;
-}
-
-/** Sets up the environment if it is missing or outdated. Returns its interpreter. */
-export async function prepareEnvironment(options: PythonOptions, io: CommandIo): Promise<string> {
-  const { environment } = options;
+/** Sets up the environment if it is missing or outdated, by the interpreter `python`. Returns its own interpreter. */
+export async function prepareEnvironment(
+  { environment, python: given }: { environment: string; python?: string | undefined },
+  io: CommandIo,
+): Promise<string> {
   const text = readFileSync(join(trainingProject(), 'pyproject.toml'), 'utf8');
   const stamp = createHash('sha256').update(text).digest('hex');
   const stampFile = join(environment, STAMP);
-  const isWindows = process.platform === 'win32';
-  const interpreter = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python');
+  const interpreter = join(environment, IS_WINDOWS ? 'Scripts/python.exe' : 'bin/python');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return interpreter;
 
-  const python = await findPython(options.python, io);
+  const python = await findPython(given, io);
   io.stderr.write(`setting up Python in ${environment}\n`);
   mkdirSync(environment, { recursive: true });
   await runProcess(python, ['-m', 'venv', '--clear', environment], io);
@@ -50,7 +42,7 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
   return interpreter;
 }
 
-/** Runs the training with these arguments; its output goes to standard error. */
+/** Runs the training with these arguments. Its output goes to standard error. */
 export async function runTraining(interpreter: string, args: readonly string[], io: CommandIo): Promise<void> {
   await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { PYTHONPATH: trainingProject() });
 }
@@ -69,39 +61,35 @@ async function findPython(given: string | undefined, io: CommandIo): Promise<str
   throw new InputError('--python', 'an interpreter of Python 3.11 or later', undefined, got);
 }
 
-/** Its output goes to standard error. Rejects when it fails or is interrupted. */
+/** Runs a program with its output on standard error. Rejects if the program fails or is interrupted. */
 function runProcess(
   command: string,
   args: readonly string[],
   io: CommandIo,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const isWindows = process.platform === 'win32';
+  let stopListening = () => {};
+  const ended = new Promise<void>((resolve, reject) => {
     const child: ChildProcess = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Its own process group, so that its workers end with it.
-      detached: !isWindows,
+      // The program has its own process group, so that an interrupt also ends its workers.
+      detached: !IS_WINDOWS,
       env: { ...process.env, PYTHONUNBUFFERED: '1', ...environment },
     });
     let wasInterrupted = false;
-    const stopListening = io.onInterrupt(() => {
+    stopListening = io.onInterrupt(() => {
       wasInterrupted = true;
-      if (isWindows) child.kill();
+      if (IS_WINDOWS) child.kill();
       else process.kill(-child.pid!, 'SIGTERM');
     });
     for (const stream of [child.stdout!, child.stderr!]) {
       stream.setEncoding('utf8').on('data', (chunk: string) => io.stderr.write(chunk));
     }
-    child.on('error', (error) => {
-      stopListening();
-      reject(error);
-    });
-    child.on('close', (code, signal) => {
-      stopListening();
+    child.on('error', reject).on('close', (code, signal) => {
       if (wasInterrupted) reject(new ExitWith(EXIT_INTERRUPTED));
       else if (code === 0) resolve();
       else reject(new Error(`${command} ${args.slice(0, 3).join(' ')} ... ended with ${signal ?? `status ${code}`}`));
     });
   });
+  return ended.finally(stopListening);
 }

@@ -12,7 +12,7 @@ const at = temporaryFolder('test');
 
 const train = (...args: string[]) => run(['train', ...args]);
 
-/** A recording of a minute. */
+/** Writes a recording, by default of a minute. */
 function putTrace(name: string, group: string, extra: Record<string, string> = {}, seconds = 60): void {
   const rates = Array.from({ length: seconds }, (_, i) => `${i},${20 + 10 * Math.sin(i / 5)},,`);
   put(at('data', `${name}.csv`), `time_s,throughput_mbps,rtt_ms,loss\n${rates.join('\n')}\n`);
@@ -20,7 +20,7 @@ function putTrace(name: string, group: string, extra: Record<string, string> = {
   put(at('data', `${name}.json`), JSON.stringify(sidecar));
 }
 
-/** A fake environment: its interpreter records its arguments and returns the shipped model as the trained one. */
+/** Makes an environment whose interpreter records its arguments and returns the shipped model as the trained model. */
 function putEnvironment(): string[] {
   const pyproject = readFileSync(join(trainingProject(), 'pyproject.toml'));
   put(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
@@ -110,7 +110,7 @@ test('trains on reports by folds of viewers and days, beside recordings', async 
   const { rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
   expect(rows.datasets).toEqual(['own', 'reports']);
   expect(rows.groups).toHaveLength(10);
-  // A group is apart from those with its viewers (2 others) or its days (2 others).
+  // A group is apart from the two others with its viewers and from the two others with its days.
   for (const [i, group] of rows.groups.entries()) {
     const [, viewers, days] = /viewers (\d) days (\d)/.exec(group) ?? [];
     const apart = rows.groups.filter(

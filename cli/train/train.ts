@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
@@ -12,69 +12,51 @@ import type { CommandIo } from '../shared/command-io.ts';
 import { collect, jobsOption, seedOption } from '../shared/options.ts';
 import { withProgress } from '../shared/progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../shared/results-file.ts';
-import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
+import { cacheFolder, TOOL_NAME, TOOL_VERSION } from '../tool.ts';
 import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
-import { environmentFolder, prepareEnvironment, runTraining } from './python.ts';
+import { prepareEnvironment, runTraining } from './python.ts';
 import { groupsApart, LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
 
-interface TrainFlags {
-  data: string[];
-  out?: string;
-  folds?: string;
-  leaveOut: string[];
-  name: string;
-  seed: string;
-  jobs: string;
-  python?: string;
-  environment: string;
-}
+type TrainFlags = Record<'name' | 'seed' | 'jobs' | 'environment', string> &
+  Record<'data' | 'leaveOut', string[]> &
+  Partial<Record<'out' | 'folds' | 'python', string>>;
 
 export function trainCommand(io: CommandIo): Command {
+  const data = 'recordings, reports with observations, or folders with their subfolders (repeatable)';
+  const folds =
+    'folder for one model per recording group, trained without that group, and folds.json for --fold-models';
+  const leaveOut = 'do not train on this data set, only evaluate the folds on it (repeatable)';
   return new Command('train')
     .description('train a model for the built-in forecaster on recordings')
-    .requiredOption(
-      '--data <file|folder>',
-      'recordings, reports with observations, or folders with their subfolders (repeatable)',
-      collect,
-    )
+    .requiredOption('--data <file|folder>', data, collect)
     .option('--out <model.json>', 'where the model goes, - for standard output; its card goes beside it as .md')
-    .option(
-      '--folds <folder>',
-      'folder for one model per recording group, trained without that group, and folds.json for --fold-models',
-    )
-    .option(
-      '--leave-out <dataset>',
-      'do not train on this data set, only evaluate the folds on it (repeatable)',
-      collect,
-      [],
-    )
+    .option('--folds <folder>', folds)
+    .option('--leave-out <dataset>', leaveOut, collect, [])
     .option('--name <name>', 'name of the model', 'own')
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
-    .option('--environment <folder>', 'folder of the environment, created if missing', environmentFolder())
-    .action((flags: unknown) => train(flags as TrainFlags, io));
+    .option('--environment <folder>', 'folder of the environment, created if missing', join(cacheFolder(), 'training'))
+    .action((flags: TrainFlags) => train(flags, io));
 }
 
 async function train(flags: TrainFlags, io: CommandIo): Promise<void> {
   const { out, folds, leaveOut, name, python, environment } = flags;
-  if (out === undefined && folds === undefined) {
-    throw new InputError('--out', '--out, --folds or both', undefined, 'neither');
-  }
-  if (name.trim() === '') throw new InputError('--name', 'a name', name);
+  if ((out ?? folds) === undefined) throw new InputError('--out', '--out, --folds or both', undefined, 'neither');
+  check(name.trim() !== '', '--name', 'a name', name);
   const seed = seedOption(flags.seed);
   const jobs = jobsOption(flags.jobs);
   const traces = readTraces(flags.data, { onNote: (note) => io.stderr.write(`${note}\n`) });
   const { kept, leftOut } = withoutLeftOut(traces, leaveOut);
   requireEnough(kept, folds !== undefined);
-  if (out !== undefined) requireWritable(out);
+  requireWritable(out);
   if (folds !== undefined) requireWritable(join(folds, 'folds.json'), '--folds');
 
   const interpreter = await prepareEnvironment({ environment, python }, io);
   const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-train-'));
   try {
     const rows = join(scratch, 'rows');
-    // The folds are evaluated on the data sets left out; a single model does not need them.
+    // Only the folds are evaluated on the data sets that are left out.
     const played = { traces: folds === undefined ? kept : traces, seed, leftOut: leaveOut, folder: rows };
     await withProgress(io, 'sessions', (watch) => writeRows({ ...played, ...watch }));
     const model = join(scratch, 'model.json');
@@ -101,19 +83,14 @@ async function train(flags: TrainFlags, io: CommandIo): Promise<void> {
 
 function withoutLeftOut(traces: readonly Trace[], names: readonly string[]): { kept: Trace[]; leftOut: Trace[] } {
   const datasets = [...new Set(traces.map(({ metadata }) => metadata.dataset))].sort();
-  for (const name of names) {
-    if (datasets.includes(name)) continue;
-    throw new InputError('--leave-out', `one of ${datasets.join(', ')}`, name);
-  }
+  for (const name of names) check(datasets.includes(name), '--leave-out', `one of ${datasets.join(', ')}`, name);
   const isLeftOut = ({ metadata }: Trace) => names.includes(metadata.dataset);
   return { kept: traces.filter((trace) => !isLeftOut(trace)), leftOut: traces.filter(isLeftOut) };
 }
 
-function isLongEnough({ durationSeconds }: Trace): boolean {
-  return durationSeconds >= LEAST_RECORDING_SECONDS;
-}
+const isLongEnough = ({ durationSeconds }: Trace) => durationSeconds >= LEAST_RECORDING_SECONDS;
 
-/** Throws, before Python is set up, if there is too little data. */
+/** Throws if the data is too little. The check precedes the set-up of Python. */
 function requireEnough(traces: readonly Trace[], folds: boolean): void {
   const long = traces.filter(isLongEnough);
   if (long.length === 0) {
@@ -124,9 +101,7 @@ function requireEnough(traces: readonly Trace[], folds: boolean): void {
   }
   const groups = [...new Set(long.map(({ metadata }) => metadata.recordingGroup))];
   const isAlone = groupsApart(long, groups).some((apart) => apart.length + 1 === groups.length);
-  if (folds && isAlone) {
-    const expected =
-      'at least two recording groups, one for evaluation and others (of reports: of other viewers and days) for training';
-    throw new InputError('--folds', expected, undefined, `${groups.join(', ')} alone`);
-  }
+  const expected =
+    'at least two recording groups, one for evaluation and others (of reports: of other viewers and days) for training';
+  if (folds && isAlone) throw new InputError('--folds', expected, undefined, `${groups.join(', ')} alone`);
 }

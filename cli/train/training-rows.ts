@@ -1,4 +1,4 @@
-/** Features of simulated sessions when a controller may decide, and the link's capacity after that. */
+/** Makes rows of training data: a session's features when a controller may decide, and the link's later capacity. */
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,41 +17,31 @@ import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { type Watched, watched } from '../shared/progress.ts';
 
-/** Steps of the forecast: short for the next decisions, the last one long enough for an outage to end in it. */
-export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
+/** Ends of the forecast's steps. Early steps are short for the next decisions. An outage can end in the last step. */
+const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
 
-const ROWS_FORMAT = 'leo-abr training rows';
-const ROWS_VERSION = 1;
-/** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/forecast/recalibration.ts. */
+/** Least ratio of a rate to the reference, as in predictor/forecast/recalibration.ts, because 0 has no logarithm. */
 const LEAST_RATIO = 0.003;
+/** Least time between two rows. */
 const ROW_SECONDS = 0.45;
-/** Least length of the recording after a row. Later steps may exceed the recording; they are unknown. */
+/** Least length of the recording after a row. If a step ends after the recording, its capacity is unknown. */
 const LEAST_FUTURE_SECONDS = 12;
-/** Least length of a recording; shorter ones give no row. */
+/** Shorter recordings give no row. */
 export const LEAST_RECORDING_SECONDS = 30;
-/** Number of sessions per data set to aim at, and limits of the time between their starts. */
+/** Aimed number of sessions per data set, and limits of the time between their starts. */
 const SESSIONS_PER_DATASET = 300;
 const LEAST_SPACING_SECONDS = 7;
 const GREATEST_SPACING_SECONDS = 97;
 /** Greatest |ln| of the exponent that stretches a recording's rates. */
 const GREATEST_STRETCH = 0.7;
 
-/** Sessions take these in turn, because a session's observations depend on its requests. */
+/** Sessions take scenarios and controllers in turn, because a session's observations depend on its requests. */
 const SESSION_SCENARIOS = ['uhd-8', 'small-6', 'uhd-16', 'uhd-8', 'pensieve-60'] as const;
 const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as const;
 
-export interface RowSession {
-  trace: Trace;
-  dataset: string;
-  startSeconds: number;
-  segmentCount: number;
-  scenario: (typeof SESSION_SCENARIOS)[number];
-  controller: (typeof SESSION_CONTROLLERS)[number];
-  /** Rates become mean * (rate / mean) ** stretch; 1 leaves them unchanged. */
-  stretch: number;
-}
+type RowSession = ReturnType<typeof rowSessions>[number];
 
-/** A recording's data set, and its transport if there are several: UDP and TCP see different links. */
+/** Names a recording's data set, and its transport if the data set has several: UDP and TCP see different links. */
 function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   const transportOf = ({ metadata }: Trace) => /^[a-z]+/i.exec(String(metadata.other?.['transport'] ?? ''))?.[0] ?? '';
   const byDataset = groupBy(traces, ({ metadata }) => metadata.dataset);
@@ -63,12 +53,14 @@ function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   return labels;
 }
 
-/** The sessions for a set of recordings: at each start one on the recording and one on the stretched recording. */
-function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
-  const labels = datasetLabels(traces);
+/**
+ * Plans two sessions at each start: on the recording and on the stretched recording, whose rates are
+ * mean * (rate / mean) ** stretch. A stretch of 1 leaves them unchanged.
+ */
+function rowSessions(traces: readonly Trace[], labels: ReadonlyMap<Trace, string>, seed: number) {
   const secondsOf = new Map<string, number>();
   for (const [trace, label] of labels) secondsOf.set(label, (secondsOf.get(label) ?? 0) + trace.durationSeconds);
-  const sessions: RowSession[] = [];
+  const sessions = [];
   for (const [index, trace] of traces.entries()) {
     const aimed = secondsOf.get(labels.get(trace)!)! / SESSIONS_PER_DATASET;
     const spacing = Math.min(GREATEST_SPACING_SECONDS, Math.max(LEAST_SPACING_SECONDS, aimed));
@@ -77,18 +69,14 @@ function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
       for (const stretch of [1, Math.exp(GREATEST_STRETCH * (2 * random() - 1))]) {
         const scenario = SESSION_SCENARIOS[(k + index) % SESSION_SCENARIOS.length]!;
         const { segmentSeconds, segmentCount } = SCENARIOS[scenario]!;
-        // A fraction of a second, so that sessions do not start at the steps of the recording.
+        // A random fraction of a second keeps starts apart from the steps of the recording.
         const startSeconds = k * spacing + random();
         const room = Math.floor((wrapSeconds(trace) - startSeconds - LEAST_FUTURE_SECONDS) / segmentSeconds);
         if (room < 3) continue;
         sessions.push({
-          trace,
-          dataset: labels.get(trace)!,
-          startSeconds,
+          ...{ trace, dataset: labels.get(trace)!, startSeconds, scenario, stretch },
           segmentCount: Math.min(segmentCount, room),
-          scenario,
           controller: SESSION_CONTROLLERS[(k + (stretch === 1 ? 0 : 1)) % SESSION_CONTROLLERS.length]!,
-          stretch,
         });
       }
     }
@@ -96,44 +84,39 @@ function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
   return sessions;
 }
 
-/** Rows of one session: `[feature ..., ln ratio per step ...]`, NaN for steps beyond the recording. */
-export function rowsOf(session: RowSession): Float32Array[] {
-  const { startSeconds, segmentCount, controller } = session;
+/** Rows of one session: `[feature ..., ln ratio per step ...]`. The ratio is NaN for steps after the recording. */
+function rowsOf(session: RowSession): Float32Array[] {
+  const { startSeconds, segmentCount } = session;
   const scenario = SCENARIOS[session.scenario]!;
   const trace = session.stretch === 1 ? session.trace : stretched(session.trace, session.stretch);
   const link = linkOf(trace, scenario);
-  const recorder = new RowRecorder({
+  const isOracle = session.controller === 'mpc-o';
+  const forecaster = new RowRecorder({
     link: link.from(startSeconds),
     leftSeconds: wrapSeconds(trace) - startSeconds,
-    plannedOn:
-      controller === 'mpc-o' ? oracleForecaster({ link, traceSecondsAt: (now) => startSeconds + now }) : undefined,
+    plannedOn: isOracle ? oracleForecaster({ link, traceSecondsAt: (now) => startSeconds + now }) : undefined,
   });
-  simulateSession({
-    trace,
-    scenario,
-    controller: createController(controller),
-    startSeconds,
-    segmentCount,
-    forecaster: recorder,
-  });
-  return recorder.rows;
+  const controller = createController(session.controller);
+  simulateSession({ trace, scenario, controller, startSeconds, segmentCount, forecaster });
+  return forecaster.rows;
 }
 
-export interface WriteRowsOptions extends Watched {
+interface WriteRowsOptions extends Watched {
   traces: readonly Trace[];
   seed: number;
-  /** Data sets (as in sidecars) to leave out of training; models are still evaluated on them. */
+  /** Data sets, named as in sidecars, that are left out of training but not of evaluation. Default: none. */
   leftOut?: readonly string[];
   folder: string;
 }
 
+/** Writes `rows.f32` and `rows.json` for predictor/training into `folder`. */
 export async function writeRows(options: WriteRowsOptions): Promise<void> {
   const { traces, seed, leftOut = [], folder } = options;
-  const sessions = rowSessions(traces, seed);
-  // Includes groups whose recordings are too short for a row.
+  const labels = datasetLabels(traces);
+  const sessions = rowSessions(traces, labels, seed);
+  // A group may have only recordings that are too short for a row.
   const groups = [...new Set(traces.map(({ metadata }) => metadata.recordingGroup))].sort();
   const datasets = [...new Set(sessions.map(({ dataset }) => dataset))].sort();
-  const labels = datasetLabels(traces);
   const isLeftOut = ({ metadata }: Trace) => leftOut.includes(metadata.dataset);
   mkdirSync(folder, { recursive: true });
   const out = openSync(join(folder, 'rows.f32'), 'w');
@@ -143,7 +126,7 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
       const { recordingGroup } = session.trace.metadata;
       const head = [groups.indexOf(recordingGroup), datasets.indexOf(session.dataset), session.stretch === 1 ? 0 : 1];
       const rows = rowsOf(session);
-      // Little-endian, as all machines are that Node runs on.
+      // The file is little-endian, like all machines that Node runs on.
       writeSync(out, new Uint8Array(Float32Array.from(rows.flatMap((row) => [...head, ...row])).buffer));
       count += rows.length;
     }
@@ -151,11 +134,7 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
     closeSync(out);
   }
   const header = {
-    format: ROWS_FORMAT,
-    version: ROWS_VERSION,
-    rows: count,
-    modelVersion: MODEL_VERSION,
-    features: FEATURES,
+    ...{ format: 'leo-abr training rows', version: 1, rows: count, modelVersion: MODEL_VERSION, features: FEATURES },
     stepEndsSeconds: STEP_ENDS_SECONDS,
     groups,
     apart: groupsApart(traces, groups),
@@ -165,25 +144,22 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
 }
 
-/** The groups that a model must not be trained on either: of reports, those with the same viewers or days. */
+/** For each group, the other groups that its model must not be trained on: reports of the same viewers or days. */
 export function groupsApart(traces: readonly Trace[], groups: readonly string[]): number[][] {
   const foldsOf = groups.map(
     (group) => traces.find(({ metadata }) => metadata.recordingGroup === group)!.metadata.other ?? {},
   );
-  // Where all have the same viewers, or day, that sets nothing apart.
+  // A field that is equal in all groups sets none apart.
   const fields = ['viewers', 'days'].filter((field) => new Set(foldsOf.map((folds) => folds[field] ?? null)).size > 1);
   const isShared = (one: Record<string, unknown>, other: Record<string, unknown>) =>
     fields.some((field) => typeof one[field] === 'number' && one[field] === other[field]);
   return foldsOf.map((one) => foldsOf.flatMap((other, i) => (other !== one && isShared(one, other) ? [i] : [])));
 }
 
-interface RowOptions {
-  link: PiecewisePath;
-  leftSeconds: number;
-  plannedOn: Forecaster | undefined;
-}
+/** `leftSeconds` is the length of the recording after the start. The controller plans on `plannedOn`. */
+type RowOptions = { link: PiecewisePath; leftSeconds: number; plannedOn: Forecaster | undefined };
 
-/** Adds a row at requests for a forecast and at observations, every half second at most. */
+/** Adds a row at requests for a forecast and at observations, at most every `ROW_SECONDS`. */
 class RowRecorder implements Forecaster {
   readonly name = 'rows';
   readonly rows: Float32Array[] = [];
@@ -213,18 +189,13 @@ class RowRecorder implements Forecaster {
     if (!this.#history.writeFeatures(nowSeconds, this.#features)) return;
     const reference = this.#history.referenceBps()!;
     this.#lastSeconds = nowSeconds;
-    const row = new Float32Array(FEATURES.length + STEP_ENDS_SECONDS.length);
-    row.set(this.#features);
     const rates = stepRatesBps(link, nowSeconds, leftSeconds);
-    row.set(
-      rates.map((rate) => Math.log(Math.max(LEAST_RATIO, rate / reference))),
-      FEATURES.length,
-    );
-    this.rows.push(row);
+    const ratios = rates.map((rate) => Math.log(Math.max(LEAST_RATIO, rate / reference)));
+    this.rows.push(Float32Array.of(...this.#features, ...ratios));
   }
 }
 
-/** Mean capacity of each step of a forecast; NaN for steps that end after `leftSeconds` of the session's clock. */
+/** Mean capacity of each step of a forecast. It is NaN if the step ends after `leftSeconds` of the session's clock. */
 function stepRatesBps(link: PiecewisePath, nowSeconds: number, leftSeconds: number): number[] {
   return STEP_ENDS_SECONDS.map((end, step) => {
     const begin = STEP_ENDS_SECONDS[step - 1] ?? 0;

@@ -1,23 +1,17 @@
-/** The arms of a trial against its control, metric by metric, and the document that shows them. */
+/** Compares the arms of a trial with its control, metric by metric, and makes the document of the comparison. */
 
-import { InputError } from '../../abr/errors.ts';
-import {
-  alwaysValidInterval,
-  contrastOf,
-  intervalOf,
-  ratioOf,
-  sessionsToFind,
-} from '../../replay/evaluation/statistics/cluster-ratios.ts';
+import { check, InputError } from '../../abr/errors.ts';
+import * as ratios from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
-import { type Cell, count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
+import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { DECISIVE, METRICS, type TrialMetric } from './sums-sql.ts';
 
-/** An arm or a kind of sessions with fewer sessions is left out. */
+/** An arm or a kind of sessions with fewer sessions is left out of the comparison. */
 const FEWEST_SESSIONS = 8;
 /** Below this probability, chance does not explain the numbers of sessions. */
 const WRONG_SHARE_ALPHA = 0.001;
-/** With fewer, nothing is known of how much sessions differ. */
+/** With fewer clusters, the spread of sessions is unknown. */
 const FEWEST_CLUSTERS = 12;
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];
@@ -25,12 +19,11 @@ const EFFECTS = [1, 2, 5, 10];
 type Comparison = ReturnType<typeof comparisonOf>;
 type ArmComparison = ReturnType<typeof compareArms>['arms'][number];
 
-/** `control` and `others`: with enough sessions. `name`: of the control. */
+/** Splits the arms with enough sessions into the control, called `name`, and the others. */
 export function armsOf({ arms, trial }: TrialSums, name?: string) {
-  const known = arms.map(({ arm }) => arm).join(', ');
-  if (name !== undefined && !arms.some(({ arm }) => arm === name)) {
-    throw new InputError('--control', `an arm of the trial ${trial}: ${known}`, name);
-  }
+  const known = arms.map(({ arm }) => arm);
+  const isKnown = name === undefined || known.includes(name);
+  check(isKnown, '--control', `an arm of the trial ${trial}: ${known.join(', ')}`, name);
   const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
@@ -57,18 +50,18 @@ function compareArms(sums: TrialSums, name: string | undefined) {
 const isEnough = ({ sessions, perCluster }: ArmSums) =>
   sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 
-/** `difference`: at a single look. `always`: at any number of looks, for all arms together. */
+/** The interval of `difference` holds at a single look, and that in `always` at any look, for all arms together. */
 export function comparisonOf(metric: TrialMetric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
-  const contrast = contrastOf(arm, control);
+  const contrast = ratios.contrastOf(arm, control);
   return {
-    ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
-    difference: { value: contrast.value, ci95: intervalOf(contrast, once) },
-    always: { value: contrast.value, ci95: alwaysValidInterval(contrast, always) },
+    ...{ metric, contrast, control: ratios.ratioOf(control), arm: ratios.ratioOf(arm) },
+    difference: { value: contrast.value, ci95: ratios.intervalOf(contrast, once) },
+    always: { value: contrast.value, ci95: ratios.alwaysValidInterval(contrast, always) },
   };
 }
 
-/** In decisive metrics; the intervals hold for all kinds together. */
+/** Compares kinds of sessions in decisive metrics. The intervals hold for all kinds together. */
 function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums, decisive: readonly TrialMetric[]) {
   const found = kinds.flatMap(({ name, arms }) => {
     const [one, other] = [arm, control].map((all) =>
@@ -83,13 +76,13 @@ function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums
   }));
 }
 
-/** Sentences on arms whose number of sessions is not what was planned. */
+/** Warns of arms whose share of the sessions differs from the plan. */
 function shareWarnings(arms: readonly ArmSums[]): string[] {
   const x = arms[0]!.perCluster.map((_, c) => arms.reduce((sum, { perCluster }) => sum + perCluster[c]!, 0));
   const planned = arms.reduce((sum, { plannedShare }) => sum + plannedShare, 0);
   return arms.flatMap(({ arm, perCluster: y, sessions, plannedShare }) => {
-    const contrast = contrastOf({ x, y, sessions });
-    const [low, high] = intervalOf(contrast, WRONG_SHARE_ALPHA) ?? [0, 1];
+    const contrast = ratios.contrastOf({ x, y, sessions });
+    const [low, high] = ratios.intervalOf(contrast, WRONG_SHARE_ALPHA) ?? [0, 1];
     const wanted = plannedShare / planned;
     if (low <= wanted && wanted <= high) return [];
     const [is, instead] = [contrast.value, wanted].map((share) => `${fixed(100 * share, 1)} %`);
@@ -101,7 +94,7 @@ function shareWarnings(arms: readonly ArmSums[]): string[] {
 
 const section = (id: string, title: string, ...blocks: Block[]): Section => ({ id, title, level: 2, blocks });
 
-/** `controlName`: default: where the player's own algorithm chose most often. */
+/** Default of `controlName`: the arm in which the player's own algorithm chose most often. */
 export function trialDocument(sums: TrialSums, controlName?: string): ReportDocument {
   const { control, arms, warnings } = compareArms(sums, controlName);
   const compared = [control, ...arms.map(({ arm }) => arm)];
@@ -115,7 +108,7 @@ export function trialDocument(sums: TrialSums, controlName?: string): ReportDocu
     { ...section(`kinds-${i}`, 'By kind of session', kindTable(one)), level: 3 },
     { ...section(`needed-${i}`, 'Sessions needed', powerTable(one)), level: 3 },
   ]);
-  // Lost reports come first: they make the figures doubtful.
+  // Warnings of lost reports come first, because they make the figures doubtful.
   const outcome: Block[] = warnings.length > 0 ? [{ kind: 'list', items: warnings }] : [];
   outcome.push(...arms.map((one): Block => ({ kind: 'text', text: sentences(one, control.arm) })));
   return {
@@ -128,7 +121,7 @@ export function trialDocument(sums: TrialSums, controlName?: string): ReportDocu
   };
 }
 
-/** First what is certain at any look, then every figure whose interval for one look excludes 0. */
+/** Names the differences that are certain at any look, then those whose interval for one look excludes 0. */
 function sentences({ arm, comparisons, decisive }: ArmComparison, control: string): string {
   const sure = comparisons.filter(({ always }) => excludesZero(always));
   const once = comparisons.filter((one) => !sure.includes(one) && excludesZero(one.difference));
@@ -166,13 +159,9 @@ function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
     rows: comparisons.map(({ metric: { title, digits }, difference, always, ...of }) => [
       ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
       of.control > 0 ? signed((100 * difference.value) / of.control, 1) : '–',
-      anyLookCell(always, digits),
+      always.ci95 ? estimateCell(always, { digits }) : 'not yet: too few viewers',
     ]),
   };
-}
-
-function anyLookCell(always: Comparison['always'], digits: number): Cell {
-  return always.ci95 ? estimateCell(always, { digits }) : 'not yet: too few viewers';
 }
 
 function kindTable({ kinds, decisive }: ArmComparison): Table {
@@ -187,14 +176,14 @@ function kindTable({ kinds, decisive }: ArmComparison): Table {
   };
 }
 
-/** Without the figures that hardly vary so far, of which nothing can be said. */
+/** Leaves out metrics that hardly vary yet, because their spread is unknown. */
 function powerTable({ comparisons, decisive }: ArmComparison): Table {
   const shown = comparisons.filter(
     ({ metric, control, contrast }) =>
       decisive.includes(metric) && control > 0 && contrast.clusters >= FEWEST_CLUSTERS && contrast.standardError > 0,
   );
   const needed = ({ control, contrast }: Comparison, percent: number) =>
-    Math.max(2 * FEWEST_SESSIONS, Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2)));
+    Math.max(2 * FEWEST_SESSIONS, Number(ratios.sessionsToFind((control * percent) / 100, contrast).toPrecision(2)));
   return {
     ...{ kind: 'table', names: ['metric'] },
     caption:

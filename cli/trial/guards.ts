@@ -1,4 +1,4 @@
-/** Guards of a trial: limits of what an arm may cost, and whether one is broken for certain. */
+/** Guards of a trial: limits of an arm's costs, and a check whether a limit is broken for certain. */
 
 import { InputError } from '../../abr/errors.ts';
 import { ratioOf } from '../../replay/evaluation/statistics/cluster-ratios.ts';
@@ -7,19 +7,13 @@ import { armsOf, comparisonOf, nounOf } from './compare-arms.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { METRICS, type TrialMetric } from './sums-sql.ts';
 
-/** `limit`: of the difference to the control: a share of its figure, or in the figure's unit. */
-export interface Guard {
-  text: string;
-  metric: TrialMetric;
-  isUpper: boolean;
-  limit: number;
-  isRelative: boolean;
-}
+/** `limit` bounds the difference from the control, relative to the control's figure or in the figure's unit. */
+type Guard = ReturnType<typeof parseGuards>[number];
 
 const GUARD = /^(.+?)\s*(<=|>=)\s*([+-]?\d+(?:\.\d+)?)\s*(\S.*)?$/;
 
 /** Parses `stalled share <= +5 %, startup <= +0.1 s`. Throws an `InputError` for another text. */
-export function parseGuards(text: string): Guard[] {
+export function parseGuards(text: string) {
   return text.split(',').map((part) => {
     const [, name = '', sign, number, unit = ''] = GUARD.exec(part.trim()) ?? [];
     if (!sign) throw new InputError('--guard', 'guards like "startup <= +0.1 s, watch time >= -1 %"', part.trim());
@@ -33,13 +27,13 @@ export function parseGuards(text: string): Guard[] {
   });
 }
 
-/** The unit; a share in percent has points, because % is of the control's figure. */
+/** The unit of a limit. A share in percent has points, because % is relative to the control's figure. */
 function unitOf({ title }: TrialMetric): string {
   const unit = title.split(', ')[1]?.split(' per ')[0] ?? '';
   return unit === '0 to 100' || unit.startsWith('%') ? 'points' : unit;
 }
 
-/** A sentence, and whether a guard is broken for certain: the intervals hold at any look, for all guards and arms together. */
+/** Says whether a guard is broken for certain. The intervals hold at any look, for all guards and arms together. */
 export function checkGuards(sums: TrialSums, guards: readonly Guard[], control?: string) {
   const { control: base, others } = armsOf(sums, control);
   if (!base || others.length === 0) {
@@ -55,7 +49,7 @@ export function checkGuards(sums: TrialSums, guards: readonly Guard[], control?:
 
 function checked(guard: Guard, { arm, base, always }: { arm: ArmSums; base: ArmSums; always: number }) {
   const { metric, isUpper, limit, isRelative, text } = guard;
-  // A relative limit is a difference to the control's figure times a factor, whose error counts, too.
+  // A relative limit compares with the control's figure times a factor, so that the figure's error counts, too.
   const own = base.metrics[metric.id]!;
   const factor = isRelative ? 1 + limit * Math.sign(ratioOf(own)) : 1;
   const y = own.y.map((value) => value * factor);

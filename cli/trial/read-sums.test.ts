@@ -25,10 +25,8 @@ function reports(count: number, seed = 1): SessionReport[] {
 
 async function runInDuckDb(...statements: string[]): Promise<void> {
   const { DuckDBInstance } = await loadDuckDb();
-  const database = await DuckDBInstance.create(':memory:', {
-    memory_limit: '1000MB',
-    preserve_insertion_order: 'false',
-  });
+  const settings = { memory_limit: '1000MB', preserve_insertion_order: 'false' };
+  const database = await DuckDBInstance.create(':memory:', settings);
   const connection = await database.connect();
   for (const statement of statements) await connection.runAndReadAll(statement);
   connection.closeSync();
@@ -49,6 +47,7 @@ describe('sums of reports', () => {
       expect(own).toBe(arm === 'own' ? of.length : 0);
       expect([...perCluster].filter((count) => count > 0)).toHaveLength(new Set(of.map(({ cluster }) => cluster)).size);
       const started = of.filter((report) => report.started);
+      const live = started.filter((report) => report.live);
       const first60 = (seconds: number) => Math.min(60, seconds);
       const expected: Record<string, [SessionReport[], (report: SessionReport) => [x: number, y: number]]> = {
         perceived: [started, ({ watchedSeconds: x, perceivedQoe }) => [x, x * perceivedQoe!]],
@@ -62,10 +61,7 @@ describe('sums of reports', () => {
         unstarted: [of, ({ started }) => [1, started ? 0 : 100]],
         bitrate: [started, ({ watchedSeconds: x, meanBitrateBps }) => [x, (x * meanBitrateBps!) / 1e6]],
         watched: [of, ({ watchedSeconds }) => [1, watchedSeconds]],
-        latency: [
-          started.filter(({ live }) => live),
-          ({ watchedSeconds: x, latencySeconds }) => [x, x * latencySeconds!],
-        ],
+        latency: [live, ({ watchedSeconds: x, latencySeconds }) => [x, x * latencySeconds!]],
       };
       expect(Object.keys(metrics).sort()).toEqual(Object.keys(expected).sort());
       for (const [metric, [counted, pairOf]] of Object.entries(expected)) {
@@ -117,10 +113,7 @@ describe('sums of reports', () => {
     const [first, second, third, ...others] = reports(50);
     put('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
     const forged = [
-      { qoe: 999 },
-      { qoe: -1e6 },
-      { perceivedQoe: -1e6 },
-      { day: '2026-02-31' },
+      ...[{ qoe: 999 }, { qoe: -1e6 }, { perceivedQoe: -1e6 }, { day: '2026-02-31' }],
       { observations: ',', observedFromMs: 2e12 },
     ];
     put('2.ndjson', [second!, 'no report', ...forged.map((change) => ({ ...first!, ...change }))]);
@@ -146,13 +139,11 @@ test('reports of older pages count, without perceived QoE and bytes', async () =
 });
 
 test('without DuckDB, the error says how to install it', async () => {
-  const missing = loadDuckDb('@duckdb/not-there');
-  await expect(missing).rejects.toThrow(
-    'expected the optional package @duckdb/not-there (npm install @duckdb/not-there), got',
-  );
+  const message = 'expected the optional package @duckdb/not-there (npm install @duckdb/not-there), got';
+  await expect(loadDuckDb('@duckdb/not-there')).rejects.toThrow(message);
 });
 
-/** Null and unknown fields are no harm to sums. */
+/** Tells whether a line is valid without its null and unknown fields, which sums ignore. */
 function isHarmless(line: string): boolean {
   try {
     const fields = Object.entries(JSON.parse(line)).filter(([name]) => Object.hasOwn(SESSION_REPORT_FIELDS, name));
@@ -169,18 +160,18 @@ test('of 10,000 hostile rows none that is invalid counts, and each has a reason'
   const file = put('hostile.ndjson', [...lines, ...good]);
   expect(lines.filter(isHarmless).length).toBeGreaterThan(100);
   const sums = await read([file]);
-  // The harmless ones have the same id.
+  // All harmless lines have the same id.
   expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(1 + good.length);
   expect(total(sums.notCounted.map(({ rows }) => rows))).toBe(lines.length - 1);
   expect(sums.notCounted.length).toBeGreaterThan(20);
-  // The same, line by line: JSON over several lines is what DuckDB's reader of JSON gives up at.
+  // The reader must go line by line, because DuckDB's reader of JSON fails at JSON over several lines.
   put('hostile.ndjson', ['{', '"version":1,', '"id":"x"}', ...lines, 'z'.repeat(2 ** 21), ...good]);
   const again = await read([file]);
   expect(again.arms.map(({ sessions }) => sessions)).toEqual(sums.arms.map(({ sessions }) => sessions));
   expect(again.notCounted.map(({ reason }) => reason)).toContain('a line that is too long or not UTF-8');
 }, 120_000);
 
-/** `REPORTS=10000000 npm run unit -- cli/trial/read-sums -t many` prints what docs/findings.md has. */
+/** `REPORTS=10000000 npm run unit -- cli/trial/read-sums -t many` prints the figures of docs/findings.md. */
 const REPORTS = Number(process.env['REPORTS'] ?? 20_000);
 
 test('reads many reports', async () => {

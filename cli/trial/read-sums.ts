@@ -1,4 +1,4 @@
-/** Reads reports, or their sums from a warehouse, with DuckDB: sums by arm, kind of session, and cluster. */
+/** Reads reports, or their sums from a warehouse, with DuckDB, and sums by arm, kind of session and cluster. */
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,14 +8,14 @@ import { groupBy } from '../../replay/evaluation/group-by.ts';
 import type { ClusterSums } from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import * as sql from './sums-sql.ts';
 
-/** `paths`: files, folders or globs. `trial`: needed if these have several. */
+/** `paths` are files, folders or globs. `trial` is required if they have several trials. */
 export type ReadOptions = { paths: readonly string[]; areSums: boolean; trial?: string | undefined; threads: number };
 
 export type TrialSums = Awaited<ReturnType<typeof trialSums>>;
 export type ArmSums = ReturnType<typeof armSums>;
 type Row = Record<string, unknown>;
 type Query = (statement: string) => Promise<Row[]>;
-/** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
+/** The part of `@duckdb/node-api` in use. The package is optional, so its own types may be missing. */
 type DuckDb = { DuckDBInstance: { create(file: string, settings: object): Promise<Database> } };
 type Database = { connect(): Promise<DuckConnection>; closeSync(): void };
 type DuckConnection = { runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void };
@@ -63,9 +63,9 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
   return [...files];
 }
 
-/** Makes the table `cells` of `input`. Returns queries for what does not count, by reason. */
+/** Makes the table `cells` of `input`. Returns queries for the number of rows that do not count, by reason. */
 async function sumReports(query: Query, files: readonly string[]): Promise<string[]> {
-  // Of the reports with the same id, one counts.
+  // One of the reports with the same id counts.
   await query(`update input set reason = 'repeated: a report with the same id was read before'
     from (select key, min(rowid) as first from input where reason is null group by key having count(*) > 1) as twice
     where input.key = twice.key and input.rowid > twice.first and reason is null`);
@@ -75,7 +75,7 @@ async function sumReports(query: Query, files: readonly string[]): Promise<strin
   return files.every(sql.isParquet) ? [invalid] : [invalid, unread];
 }
 
-/** `notCounted`: by reason, the most frequent one first. `kinds`: the arms of sessions of one kind alone. */
+/** `notCounted` is sorted by frequency. `kinds` has the arms for the sessions of each kind. */
 async function trialSums(query: Query, wanted: string | undefined, dropped: readonly string[]) {
   const found = await query('select trial from cells where trial is not null group by 1 order by sum(sessions) desc');
   const names = found.map((row) => String(row['trial']));
@@ -86,20 +86,10 @@ async function trialSums(query: Query, wanted: string | undefined, dropped: read
   const left = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
   const notCounted = left as { reason: string; rows: number }[];
   const counts = notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`).join('; ') || 'none';
-  if (names.length === 0)
-    throw new InputError(
-      'files',
-      "valid reports of a trial (from pages that pass assignArm's arm to reportSessions)",
-      wanted,
-      counts,
-    );
-  if (!names.includes(trial))
-    throw new InputError(
-      '--name',
-      `one of ${names.slice(0, 10).join(', ')}`,
-      wanted,
-      wanted === undefined ? 'none' : undefined,
-    );
+  const reports = "valid reports of a trial (from pages that pass assignArm's arm to reportSessions)";
+  if (names.length === 0) throw new InputError('files', reports, wanted, counts);
+  const got = wanted === undefined ? 'none' : undefined;
+  if (!names.includes(trial)) throw new InputError('--name', `one of ${names.slice(0, 10).join(', ')}`, wanted, got);
   const rows = await query(sql.sumsByKind('cells', trial));
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
   const [all, ...kinds] = [...groupBy(rows, ({ kind }) => String(kind))].map(([name, of]) => ({
@@ -109,7 +99,7 @@ async function trialSums(query: Query, wanted: string | undefined, dropped: read
   return { trial, notCounted, arms: all!.arms, kinds };
 }
 
-/** `own`: sessions in which the player's own algorithm chose. `plannedShare`: the mean share that was planned for the arm. */
+/** In `own` sessions, the player's own algorithm chose. `plannedShare` is the mean share planned for the arm. */
 function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]) {
   const rowOf = new Map(rows.map((row) => [row['cluster'], row]));
   const perCluster = (column: string) => Float64Array.from(clusters, (one) => Number(rowOf.get(one)?.[column] ?? 0));

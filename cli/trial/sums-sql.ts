@@ -1,17 +1,17 @@
-/** The SQL of a trial: what arms are compared in, the check of reports by abr/qoe/session-report.ts, and their sums. */
+/** The SQL of a trial: the metrics, the check of reports by abr/qoe/session-report.ts, and their sums. */
 
 import { type FieldRule, MAX_OBSERVATIONS, SESSION_REPORT_FIELDS } from '../../abr/qoe/session-report.ts';
 
-/** sum(y) / sum(x) over the sessions in which x is not null. */
+/** A metric is sum(y) / sum(x) over the sessions in which x is not null. */
 export type TrialMetric = ReturnType<typeof metric>;
 
-/** `id`: in the names of its columns; `title`: with the unit after a comma. */
+/** `id` is part of the columns' names. `title` has the unit after a comma. */
 function metric(id: string, title: string, digits: number, [x, y]: [string, string], isLowerBetter = false) {
   return { id, title, digits, x, y, isLowerBetter };
 }
 
 const given = (condition: string, value: string) => `case when ${condition} then ${value} end`;
-/** The mean over the time watched, in which a session without the field does not count. */
+/** The mean over the time watched. A session without the field does not count. */
 const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] => [
   given(`${field} is not null`, seconds),
   `${seconds} * ${field}`,
@@ -19,7 +19,7 @@ const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] =
 
 const hasBytes = (value: string) => given('receivedBits is not null', value);
 
-/** Metrics that decide, and are compared by kind of session; `qoe` only without `perceived`, which older reports lack. */
+/** Metrics that decide, also by kind of session. `qoe` replaces `perceived`, which old reports lack. */
 export const DECISIVE: readonly TrialMetric[] = [
   metric('perceived', 'perceived QoE, 0 to 100', 2, overTime('perceivedQoe')),
   metric('qoe', 'QoE-linear, Mbit/s', 2, overTime('qoe')),
@@ -39,7 +39,7 @@ export const METRICS: readonly TrialMetric[] = [
   metric('latency', 'live latency, s', 2, overTime('latencySeconds'), true),
 ];
 
-/** The kinds of sessions that are also compared on their own, as columns `<id>_kind` of text. */
+/** Kinds of sessions that are also compared separately, as text columns `<id>_kind`. */
 const KINDS = {
   rhythm: "case when rhythm is null then 'not known' when rhythm then 'found' else 'none' end",
   player: 'player',
@@ -52,12 +52,12 @@ const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 export const isParquet = (file: string) => file.endsWith('.parquet');
 
-/** Lines above 1 MB and those that are not UTF-8 are left out, and listed in `reject_errors`. */
+/** Lines above 1 MB and lines that are not UTF-8 are left out and listed in `reject_errors`. */
 const READ_LINES =
   "columns = {line: 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', " +
   "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 
-/** A column of JSON text per field, all null for a line that is none: a cast to numbers would take "12" and true. */
+/** One column of JSON text per field, null if the line is no report. A cast to numbers would accept "12" and true. */
 function rawReports(files: readonly string[]): string {
   const texts = files.filter((file) => !isParquet(file)).map(quoted);
   const lines = files.filter(isParquet).map((file) => `select to_json(t)::varchar as line from ${quoted(file)} t`);
@@ -67,13 +67,13 @@ function rawReports(files: readonly string[]): string {
   return `select columns(*)::varchar from (select unnest(${report}) from (${lines.join(' union all ')}))`;
 }
 
-/** The value of a raw field as it is used; null for one of another type. */
+/** The typed value of a raw field, or null if the field has another type. */
 function typed(field: string, rule: FieldRule): string {
   if ('min' in rule) return `try_cast("${field}" as double)`;
   return 'values' in rule && rule.values.includes(true) ? `try_cast("${field}" as boolean)` : `trim("${field}", '"')`;
 }
 
-/** Whether a raw field that is present has a value of its rule; null counts as no. */
+/** Tells whether a raw field has a value of its rule. Null means no. */
 function hasRightValue(field: string, rule: FieldRule): string {
   const value = typed(field, rule);
   const whole = 'whole' in rule ? ` and ${value} = floor(${value})` : '';
@@ -99,7 +99,7 @@ function isRight(field: string, rule: FieldRule): string {
 const KEYS = ['trial', 'arm', 'cluster'];
 const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
-/** The reports of files with the fields in use, a number `key` in place of the id, and the first reason to be invalid. */
+/** The reports of files: the fields in use, the id as a number `key`, and the first reason why a report is invalid. */
 export function typedReports(files: readonly string[]): string {
   const reasons = FIELDS.map(([field, rule]) => `when not (${isRight(field, rule)}) then 'wrong ${field}'`);
   const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
@@ -118,20 +118,20 @@ const SUMS: readonly (readonly [column: string, sql: string])[] = [
 ];
 const ALL_KEYS = [...KEYS, ...Object.keys(KINDS).map((id) => `${id}_kind`)];
 
-/** Sums of the valid reports of a table; plain SQL, which warehouses run, too. */
+/** Sums of the valid reports of a table in plain SQL, which warehouses also run. */
 export function sumsOf(table: string): string {
   const kinds = Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`);
   const sums = SUMS.map(([column, sql]) => `${sql} as ${column}`);
   return `select\n  ${[...KEYS, ...kinds, ...sums].join(',\n  ')}\nfrom ${table}\ngroup by ${ALL_KEYS.join(', ')}`;
 }
 
-/** Sums from a file, as a warehouse wrote it. */
+/** Sums from a file that a warehouse wrote. */
 export function typedSums(file: string): string {
   const keys = ALL_KEYS.map((key) => `${key}::varchar as ${key}`);
   return `select ${[...keys, ...SUMS.map(([sum]) => `${sum}::double as ${sum}`)].join(', ')} from ${quoted(file)}`;
 }
 
-/** Sums by arm, cluster, and `kind`: one kind of session at a time, or '' for all sessions. */
+/** Sums by arm, cluster and `kind`, which is one kind of session or '' for all sessions. */
 export function sumsByKind(table: string, trial: string): string {
   const kinds = Object.keys(KINDS).map((id) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`);
   const sets = ['', ...Object.keys(KINDS).map((id) => `, ${id}_kind`)].map((kind) => `(arm, cluster${kind})`);

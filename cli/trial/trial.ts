@@ -8,7 +8,7 @@ import { html } from '../report/html.ts';
 import { markdown, plainText } from '../report/markdown.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_GUARD_BROKEN, ExitWith } from '../shared/exit-status.ts';
-import { requireWritableFolder } from '../shared/results-file.ts';
+import { requireWritable } from '../shared/results-file.ts';
 import { trialDocument } from './compare-arms.ts';
 import { checkGuards, parseGuards } from './guards.ts';
 import { readSums } from './read-sums.ts';
@@ -34,7 +34,7 @@ async function runTrial(paths: string[], flags: TrialFlags, io: CommandIo): Prom
   if (sql !== undefined) return void io.stdout.write(`${sumsOf(sql)}\n`);
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');
   if (out !== undefined && guard !== undefined) throw new InputError('--out', 'no --guard beside it', out);
-  if (out !== undefined) requireWritableFolder(out);
+  if (out !== undefined) requireWritable(out, '--out', 'folder');
   const guards = guard === undefined ? undefined : parseGuards(guard);
   const read = await readSums({ paths, areSums, trial, threads: io.defaultJobs });
   if (guards) {

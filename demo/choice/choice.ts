@@ -1,4 +1,4 @@
-/** What the viewer chose, and its form as a query string: opening the address again gives the same view. */
+/** The viewer's choice, also as a query string: if the address is opened again, the view is the same. */
 
 import { nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { PLAYERS } from '../../replay/forecasters.ts';
@@ -6,11 +6,11 @@ import { SCENARIOS } from '../../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
-/** Browsers open six connections to an origin, and live, hls.js takes two. */
+/** Most players: browsers open six connections to an origin, and hls.js needs two for a live stream. */
 export const MAX_PLAYERS = 4;
 
 export interface DemoChoice {
-  /** Algorithms by name, one per player: `mpc-l`, in another player `mpc-l@hls`. */
+  /** The algorithm of each player: `mpc-l` in dash.js, `mpc-l@hls` in hls.js. */
   players: readonly string[];
   trace: string;
   scenario: string;
@@ -22,14 +22,13 @@ export interface DemoCatalogue {
   traces: readonly { name: string; durationSeconds: number }[];
 }
 
-/** A link on which the algorithms differ. */
+/** On this link the algorithms differ. */
 const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
 
 export function firstChoice(catalogue: DemoCatalogue): DemoChoice {
-  const otherwise = defaultChoice(catalogue);
   const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
-  return scene === undefined ? otherwise : choiceOf(scene);
+  return scene === undefined ? defaultChoice(catalogue) : choiceOf(scene);
 }
 
 export function defaultChoice({ traces }: DemoCatalogue): DemoChoice {
@@ -41,7 +40,7 @@ export function defaultChoice({ traces }: DemoCatalogue): DemoChoice {
   };
 }
 
-/** Parses a query string. Missing and invalid values get their defaults; `problems` has a message per invalid one. */
+/** Parses a query string. Missing and invalid values get defaults. `problems` has a message per invalid value. */
 export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: DemoChoice; problems: string[] } {
   const parameters = new URLSearchParams(query);
   if (parameters.toString() === '') return { choice: firstChoice(catalogue), problems: [] };
@@ -80,25 +79,24 @@ export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: 
 export function formatChoice(choice: DemoChoice): string {
   const { players, trace, scenario, startSeconds } = choice;
   const parameters = new URLSearchParams({ trace, scenario, start: String(startSeconds) });
-  // A query needs no escapes for these characters: without them names stay readable.
+  // A query needs no escapes for these characters. Without escapes, names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
   return `?players=${names.join(',')}&${parameters}`.replaceAll('%3A', ':').replaceAll('%2F', '/');
 }
 
-/** The last whole second inside a trace. */
+/** Returns the last whole second inside a trace; 0 for an unknown trace. */
 export function latestStart({ traces }: DemoCatalogue, trace: string): number {
   const found = traces.find(({ name }) => name === trace);
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
 }
 
-export function choiceOf(scene: Scene): DemoChoice {
-  const { players, trace, scenario, startSeconds } = scene;
-  return { players, trace, scenario, startSeconds };
+export function choiceOf({ trace, scenario, startSeconds }: Scene): DemoChoice {
+  return { players: DEFAULT_PLAYERS, trace, scenario, startSeconds };
 }
 
 export function sceneOf(choice: Omit<DemoChoice, 'players'>): Scene | undefined {
-  return SCENES.find(
-    ({ trace, scenario, startSeconds }) =>
-      trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds,
-  );
+  const { trace, scenario, startSeconds } = choice;
+  return SCENES.find((scene) => {
+    return scene.trace === trace && scene.scenario === scenario && scene.startSeconds === startSeconds;
+  });
 }

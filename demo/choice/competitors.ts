@@ -1,4 +1,4 @@
-/** What a player can be given: the algorithms listed here in its players, the user's own, and others by their address. */
+/** The algorithms that a player can have: those listed here, the user's own, and others by the page's address. */
 
 import { browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
@@ -10,62 +10,44 @@ import {
 } from '../../replay/own-algorithm.ts';
 import { onnxFile } from '../lane/onnx-files.ts';
 
-export interface Competitor {
-  /** As on the command line and in the page's address, with the player where it is not dash.js. */
-  name: string;
-  /** With the player where it is not dash.js. */
-  title: string;
-  about: string;
-}
-
-/** Those in the lists, in this order; the address can name every browser algorithm of the benchmark. */
-const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
-  'mpc-l': {
-    title: 'leo-abr',
-    about: 'MPC-L, the plugin’s default: forecasts the link, and plans for what viewers see.',
-  },
-  'mpc-d': {
-    title: 'MPC-D',
-    about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.',
-  },
-  'mpc-o': { title: 'MPC-O', about: 'An oracle: plans on the true future of the link, which only a replay knows.' },
-  throughput: { title: 'Throughput', about: 'The highest bitrate below the recent throughput.' },
-  bola: { title: 'BOLA', about: 'Decides by the buffer level alone.' },
-  dynamic: { title: 'dash.js alone', about: 'dash.js’s default, Dynamic: switches between throughput and BOLA.' },
-  l2a: { title: 'dash.js L2A', about: "dash.js's Learn2Adapt: an online learner for low latency." },
-  lolp: { title: 'dash.js LoL+', about: "dash.js's LoL+ for low latency, with a catch-up of its own." },
-  hls: {
-    title: 'hls.js alone',
-    about: "hls.js's default: the bitrate below its estimate of throughput.",
-  },
-  shaka: {
-    title: 'Shaka alone',
-    about: "Shaka's default: the bitrate below its estimate of throughput.",
-  },
+/** The listed algorithms, in this order. The address can name all algorithms that the benchmark runs in browsers. */
+const KNOWN: Readonly<Record<string, readonly [title: string, about: string]>> = {
+  'mpc-l': ['leo-abr', 'MPC-L, the plugin’s default: forecasts the link, and plans for what viewers see.'],
+  'mpc-d': ['MPC-D', 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.'],
+  'mpc-o': ['MPC-O', 'An oracle: plans on the true future of the link, which only a replay knows.'],
+  throughput: ['Throughput', 'The highest bitrate below the recent throughput.'],
+  bola: ['BOLA', 'Decides by the buffer level alone.'],
+  dynamic: ['dash.js alone', 'dash.js’s default, Dynamic: switches between throughput and BOLA.'],
+  l2a: ['dash.js L2A', 'dash.js’s Learn2Adapt: an online learner for low latency.'],
+  lolp: ['dash.js LoL+', 'dash.js’s LoL+ for low latency, with a catch-up of its own.'],
+  hls: ['hls.js alone', 'hls.js’s default: the bitrate below its estimate of throughput.'],
+  shaka: ['Shaka alone', 'Shaka’s default: the bitrate below its estimate of throughput.'],
 };
 
 export const PLAYER_TITLES: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka' };
 
+/** The default algorithm of each player. */
 const OWN_ABR: Readonly<Record<PlayerName, string>> = { dash: 'dynamic', hls: 'hls', shaka: 'shaka' };
 
+/** Controllers of the user's own algorithms. */
 const OWN = new Map<string, CreateController>();
 
-/** Adds the user's own algorithms. Throws an `InputError` for a file that exports none. */
+/** Adds the user's own algorithms. Rejects with an `InputError` for a file that exports no algorithm. */
 export async function addOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<void> {
   for (const [name, create] of await importOwnAlgorithms(algorithms)) OWN.set(name, create);
 }
 
-/** The factory of the user's own controller; undefined for any other name. */
+/** Returns the factory of the user's own controller; undefined for any other name. */
 export function ownAlgorithm(controller: string): CreateController | undefined {
   return OWN.get(controller);
 }
 
-export function competitors(player: PlayerName): readonly Competitor[] {
+export function competitors(player: PlayerName) {
   const inPlayer = [...Object.keys(KNOWN), ...OWN.keys()].map((name) => nameInPlayer(name, player));
   return inPlayer.filter(isCompetitor).map(competitor);
 }
 
-/** The algorithm of a lane that changes its player: the same, or else the player's own ABR. */
+/** Returns a lane's algorithm after a change of its player: the same algorithm, or else the player's own ABR. */
 export function inOtherPlayer(name: string, player: PlayerName): string {
   const same = nameInPlayer(splitPlayer(name).name, player);
   return isCompetitor(same) ? same : nameInPlayer(OWN_ABR[player], player);
@@ -75,10 +57,10 @@ export function playerOf(name: string): PlayerName {
   return splitPlayer(name).player ?? 'dash';
 }
 
-/** The players for an address that names something, but no players. */
+/** The players if the address names something, but no players. */
 export const DEFAULT_PLAYERS: readonly string[] = ['dynamic', 'mpc-l'];
 
-/** Whether a name can play; `<controller>@<forecaster>@<player>` can. */
+/** Whether the page can play the algorithm of this name, such as `<controller>@<forecaster>@<player>`. */
 export function isCompetitor(name: string): boolean {
   try {
     const { controller = '', forecaster = '' } = browserAlgorithm(name);
@@ -89,14 +71,19 @@ export function isCompetitor(name: string): boolean {
   }
 }
 
-export function competitor(name: string): Competitor {
+/** Returns title and description of an algorithm. Name and title have the player, unless it is dash.js. */
+export function competitor(name: string) {
   const { name: algorithm, player = 'dash' } = splitPlayer(name);
-  // A player's own ABR names it already.
+  // The title of a player's own ABR names the player already.
   const where = player === 'dash' || algorithm === player ? '' : ` in ${PLAYER_TITLES[player]}`;
   if (isOwnAlgorithm(algorithm)) {
-    return { name, title: algorithm + where, about: 'Your own: edit the file, then reload the page.' };
+    return {
+      name,
+      title: algorithm + where,
+      about: 'Your own algorithm. After a change of the file, reload the page.',
+    };
   }
   const [controller, forecaster] = algorithm.split('@');
-  const { title, about } = KNOWN[controller!] ?? { title: controller!, about: '' };
+  const [title, about] = KNOWN[controller!] ?? [controller!, ''];
   return { name, title: title + (forecaster === undefined ? '' : ` @ ${forecaster}`) + where, about };
 }

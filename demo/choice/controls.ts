@@ -1,4 +1,4 @@
-/** The form at the top: what to replay, and the buttons. */
+/** The form at the top of the page: what to replay, and the buttons. */
 
 import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import { button, byId, options } from '../dom.ts';
@@ -16,29 +16,24 @@ export interface ControlsOptions {
   onAddPlayer(): void;
 }
 
-/** The inputs by id: what a new value chooses, and the value that shows a choice. */
-const INPUTS: Readonly<
-  Record<
-    string,
-    readonly [chosen: (value: string) => Partial<DemoChoice>, shown: (choice: DemoChoice) => string | number]
-  >
-> = {
-  trace: [(trace) => ({ trace, startSeconds: 0 }), ({ trace }) => trace],
-  scenario: [(scenario) => ({ scenario }), ({ scenario }) => scenario],
-  start: [(start) => ({ startSeconds: Number(start) }), ({ startSeconds }) => startSeconds],
+/** The inputs by id, with the choice that a new value makes. */
+const INPUTS: Readonly<Record<string, (value: string) => Partial<DemoChoice>>> = {
+  trace: (trace) => ({ trace, startSeconds: 0 }),
+  scenario: (scenario) => ({ scenario }),
+  start: (start) => ({ startSeconds: Number(start) }),
 };
 
 export class Controls {
   readonly #trace = byId<HTMLSelectElement>('trace');
-  readonly #stop = byId<HTMLButtonElement>('stop');
-  readonly #addPlayer = byId<HTMLButtonElement>('add-player');
+  readonly stop = byId<HTMLButtonElement>('stop');
+  readonly addPlayer = byId<HTMLButtonElement>('add-player');
   readonly #scenes: readonly HTMLButtonElement[];
 
   constructor({ onChoice, onScene, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
     const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
     byId('scenario').replaceChildren(...options(scenarios, ''));
 
-    for (const [id, [chosen]] of Object.entries(INPUTS)) {
+    for (const [id, chosen] of Object.entries(INPUTS)) {
       const input = byId<HTMLSelectElement | HTMLInputElement>(id);
       input.addEventListener('change', () => input.reportValidity() && onChoice(chosen(input.value)));
     }
@@ -46,14 +41,14 @@ export class Controls {
     byId('scenes').replaceChildren(...this.#scenes);
     byId('controls').addEventListener('submit', (event) => event.preventDefault());
     byId('restart').addEventListener('click', onRestart);
-    this.#stop.addEventListener('click', onStop);
-    this.#addPlayer.addEventListener('click', onAddPlayer);
+    this.stop.addEventListener('click', onStop);
+    this.addPlayer.addEventListener('click', onAddPlayer);
 
     const picker = byId<HTMLInputElement>('trace-files');
     byId('open-trace').addEventListener('click', () => picker.click());
     picker.addEventListener('change', () => {
       onFiles([...(picker.files ?? [])]);
-      // Otherwise choosing the same file again, after an edit, would fire no event.
+      // Without this, a second choice of the same file would fire no event.
       picker.value = '';
     });
     document.addEventListener('dragover', (event) => event.preventDefault());
@@ -65,7 +60,7 @@ export class Controls {
   }
 
   show(choice: DemoChoice, traces: readonly TraceListing[]): void {
-    const { trace, players } = choice;
+    const { trace, scenario, startSeconds, players } = choice;
     const shownScene = sceneOf(choice);
     for (const [i, scene] of SCENES.entries())
       this.#scenes[i]!.setAttribute('aria-pressed', String(scene === shownScene));
@@ -73,21 +68,15 @@ export class Controls {
       value: name,
       label: `${name} (${clock(durationSeconds)})`,
     }));
-    // Replacing the options would close an open list: only where they changed.
+    // The options are replaced only if they changed, because that closes an open list.
     const texts = [...this.#trace.options].map(({ text }) => text);
     if (listed.map(({ label }) => label).join() !== texts.join())
       this.#trace.replaceChildren(...options(listed, trace));
-    for (const [id, [, shown]] of Object.entries(INPUTS)) byId<HTMLInputElement>(id).value = String(shown(choice));
+    for (const [id, value] of Object.entries({ trace, scenario, start: startSeconds })) {
+      byId<HTMLInputElement>(id).value = String(value);
+    }
     byId<HTMLInputElement>('start').max = String(latestStart({ traces }, trace));
-    this.#addPlayer.disabled = players.length >= MAX_PLAYERS;
-  }
-
-  set canStop(can: boolean) {
-    this.#stop.disabled = !can;
-  }
-
-  focusAddPlayer(): void {
-    this.#addPlayer.focus();
+    this.addPlayer.disabled = players.length >= MAX_PLAYERS;
   }
 }
 

@@ -1,14 +1,8 @@
-/** Reads a trace that the viewer opened or dropped. */
+/** Reads a trace that the viewer opened or dropped on the page. */
 
-import type { TraceListing } from '../origin/origin-client.ts';
+import type { TraceListing, TraceUpload } from '../origin/origin-client.ts';
 
-export interface TraceUpload {
-  file: string;
-  text: string;
-  sidecar?: string;
-}
-
-/** Reads a trace and, if given, its sidecar; the origin checks them. */
+/** Reads a trace, and its sidecar if the files have it. The origin checks both. */
 export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload> {
   const sidecarFile = files.find(({ name }) => name.endsWith('.json'));
   const [file, ...others] = files.filter((one) => one !== sidecarFile);
@@ -20,7 +14,7 @@ export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload>
   return { file: file.name, text, ...(sidecar !== undefined && { sidecar }) };
 }
 
-/** What the viewer should know about an uploaded trace; undefined for nothing. */
+/** Returns a note about an uploaded trace for the viewer; undefined if nothing is special. */
 export function notesOn(file: string, parts: readonly TraceListing[]): string | undefined {
   const names = parts.map(({ name }) => name).join(', ');
   const notes = [

@@ -18,7 +18,7 @@ test.each(SCENES)('$title: the start is in the middle of all, and the means are 
   expect(own.perceived).toBeGreaterThan(rival.perceived + 1);
   expect(own.stallSeconds).toBe(0);
   expect(rival.stallSeconds).toBeGreaterThan(1);
-  // Rounded, and a change of the plan's constants moves them a little.
+  // The means are rounded, and a change of the plan's constants moves them a little.
   for (const who of ['rival', 'own'] as const) {
     const mean = (key: keyof PlayedStart) => pairs.reduce((sum, one) => sum + one[who][key], 0) / pairs.length;
     const { stallSeconds, quality } = scene.typical[who];

@@ -1,4 +1,4 @@
-/** The forecasts of one lane's MPC-L: the viewer's choice, and a model file of the viewer's. */
+/** The forecasts of a lane's MPC-L: the viewer's choice among them, and model files that the viewer opens. */
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
@@ -10,9 +10,9 @@ import { megabits, seconds } from '../format.ts';
 import type { SessionRecord } from '../run/session-record.ts';
 import { forecastFan } from '../run/timeline-model.ts';
 import { type OnnxFile, onnxFile, readOnnxFile } from './onnx-files.ts';
-import { serviceStatus } from './service-status.ts';
+import { serviceStatus } from './service-link.ts';
 
-/** By the algorithm's name in dash.js. */
+/** The sources of forecasts, by the name of the algorithm in dash.js. */
 const SOURCES: Readonly<Record<string, string>> = {
   'mpc-l': 'its own',
   'mpc-l:no-forecast': 'none',
@@ -21,6 +21,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 const FILE = 'file';
 
+/** Returns the name of an algorithm without its source of forecasts, if the viewer can choose the source. */
 export function withoutSource(algorithm: string): string {
   const { name } = splitPlayer(algorithm);
   const isChoice = name in SOURCES || /^mpc-l@onnx:/.test(name);
@@ -30,7 +31,7 @@ export function withoutSource(algorithm: string): string {
 export interface LaneForecastsOptions {
   /** Why no prediction service can be started; undefined if one can. */
   serviceProblem: string | undefined;
-  /** The algorithm's name with the chosen forecasts. */
+  /** Receives the name of the algorithm with the chosen forecasts. */
   choice(algorithm: string): void;
   fault(message: string): void;
 }
@@ -40,15 +41,17 @@ export class LaneForecasts {
   readonly #choice: HTMLSelectElement;
   readonly #picker = element('input', { type: 'file', accept: '.onnx', hidden: true, 'aria-label': 'ONNX file' });
   readonly #used = element('span', {});
-  /** Shows a file's card, or what becomes of a service's forecasts. */
+  /** Shows the card of a file, or the state of a service's forecasts. */
   readonly #about = element('span', {});
   #algorithm = '';
-  readonly #on: LaneForecastsOptions;
   #forecaster: { close(): void } | undefined;
   #service: ServiceForecaster | undefined;
 
-  constructor(lane: HTMLElement, player: number, on: LaneForecastsOptions) {
-    this.#on = on;
+  constructor(
+    lane: HTMLElement,
+    player: number,
+    private readonly on: LaneForecastsOptions,
+  ) {
     const choose = (name: string) => on.choice(nameInPlayer(name, playerOf(this.#algorithm)));
     const open = async (file: File | undefined) => {
       if (file === undefined) return;
@@ -59,7 +62,7 @@ export class LaneForecasts {
     };
     this.#choice = select({ 'aria-label': `Forecasts of player ${player}` }, (value) => {
       if (value !== FILE) return choose(value);
-      // The list shows what plays until there is a file.
+      // Until the viewer opens a file, the list shows the current choice.
       this.show(this.#algorithm);
       this.#picker.click();
     });
@@ -86,7 +89,7 @@ export class LaneForecasts {
     const listed = Object.entries(SOURCES).map(([value, label]) => ({ value, label }));
     if (file) listed.push({ value: name, label: file.name });
     this.#choice.replaceChildren(...options([...listed, { value: FILE, label: 'an ONNX file…' }], name));
-    const problem = this.#on.serviceProblem;
+    const problem = this.on.serviceProblem;
     const service = this.#choice.querySelector<HTMLOptionElement>('[value="mpc-l@service"]')!;
     service.disabled = problem !== undefined;
     service.title = problem ?? '';
@@ -94,14 +97,14 @@ export class LaneForecasts {
     setText(this.#used, '');
   }
 
-  /** The forecaster of a session that begins; undefined where the algorithm has none but its own. */
+  /** Makes the forecaster of a new session; undefined if the algorithm uses only its own forecasts. */
   async forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
     this.#forecaster?.close();
     this.#forecaster = undefined;
     this.#service = undefined;
     const { name } = splitPlayer(this.#algorithm);
     if (name === 'mpc-l@service') {
-      const problem = this.#on.serviceProblem;
+      const problem = this.on.serviceProblem;
       const starting = problem === undefined ? ofService() : Promise.reject(new Error(problem));
       this.#service = await starting.catch((error: Error) => {
         setText(this.#about, serviceStatus(undefined, error.message));
@@ -116,16 +119,15 @@ export class LaneForecasts {
     return forecaster;
   }
 
-  /** What the newest decision used. */
+  /** Shows the forecast that the newest decision used. */
   draw({ decisions }: SessionRecord): void {
     if (this.root.hidden) return;
     if (this.#service) setText(this.#about, serviceStatus(this.#service.state));
     const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
     const [next] = forecastFan(forecast);
-    const text = next
-      ? `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: ${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s next.`
-      : 'No forecast in use.';
-    setText(this.#used, text);
+    const range = next && `${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s next.`;
+    const text = range && `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: ${range}`;
+    setText(this.#used, text ?? 'No forecast in use.');
   }
 }
 

@@ -1,4 +1,4 @@
-/** The ONNX files that the viewer has opened or dropped; the page keeps them until it is left. */
+/** The ONNX files that the viewer has opened or dropped. The page keeps them until the viewer leaves it. */
 
 import { InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from '../../predictor/onnx/model-card.ts';
@@ -10,14 +10,14 @@ export interface OnnxFile {
   card: ModelCard;
 }
 
-/** By the forecaster's name, `onnx:<file>`. */
+/** The key is the name of the forecaster, `onnx:<file>`. */
 const FILES = new Map<string, OnnxFile>();
 
 export function onnxFile(forecaster: string): OnnxFile | undefined {
   return FILES.get(forecaster);
 }
 
-/** Keeps a file and returns its forecaster's name. Rejects with an `InputError` for one without a valid card. */
+/** Keeps a file and resolves with the name of its forecaster. Rejects with an `InputError` without a valid card. */
 export async function readOnnxFile(file: File): Promise<`onnx:${string}`> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let card: ModelCard;
@@ -29,7 +29,7 @@ export async function readOnnxFile(file: File): Promise<`onnx:${string}`> {
     if (!(error instanceof InputError)) throw error;
     throw new InputError(`${file.name}: ${error.field}`, error.expected, error.received);
   }
-  // Names are parts of the page's address.
+  // The name becomes a part of the page's address.
   const name = `onnx:${file.name.replaceAll(/[,@\s]/g, '_')}` as const;
   const earlier = FILES.get(name);
   if (earlier) URL.revokeObjectURL(earlier.url);

@@ -1,4 +1,4 @@
-/** ONNX forecasters with the page's copy of onnxruntime-web; loaded when a lane first uses one. */
+/** ONNX forecasters with the page's copy of onnxruntime-web. This file loads when a lane first uses an ONNX model. */
 
 import wasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
 import runtimeUrl from 'onnxruntime-web/wasm?url';

@@ -1,39 +1,38 @@
-/** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
+/** A player of the page: its video, algorithm and current figures. It plays a session at a time. */
 
-import type { Forecaster } from 'leo-abr';
-import type { ServiceForecaster } from 'leo-abr/service';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from '../choice/competitors.ts';
-import { button, element, options, select, setText, swatch } from '../dom.ts';
+import { button, element, options, select, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, seconds } from '../format.ts';
-import type { OriginSession } from '../origin/origin-client.ts';
 import { qualityOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
 import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
-import { pluginOptions } from './plugin-options.ts';
+import { type PluginSession, pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
 export interface PlayerPanelOptions {
-  /** From 0; selects colour and dashes. */
+  /** Number from 0, which selects colour and dashes. */
   place: number;
   algorithm: string;
   isRemovable: boolean;
   /** Why no prediction service can be started; undefined if one can. */
   serviceProblem: string | undefined;
-  /** The viewer chose another algorithm or player, used from the next session on. */
+  /** The viewer chose another algorithm or player, which the next session will use. */
   onAlgorithm(): void;
   onRemove(): void;
   onFault(message: string): void;
 }
 
-export interface PanelSession {
-  newPlayer: (context: PlayerContext) => TestPlayer;
-  session: OriginSession;
-  scenario: Scenario;
-  forecaster: Forecaster | undefined;
+export type PanelSession = Omit<PluginSession, 'nowSeconds'> & { newPlayer: (context: PlayerContext) => TestPlayer };
+
+interface PanelDrawing {
+  isRunning: boolean;
+  isAhead: boolean;
+  longestFrozenSeconds: number;
 }
 
+/** What a player lacks in a live stream. */
 const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
   dash: '',
   hls: ' hls.js never jumps to the live edge here.',
@@ -42,7 +41,8 @@ const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
 
 export class PlayerPanel {
   readonly root: HTMLElement;
-  readonly #options: PlayerPanelOptions;
+  readonly forecasts: LaneForecasts;
+  algorithm: string;
   readonly #video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
   readonly #algorithmChoice: HTMLSelectElement;
   readonly #state = element('span', { class: 'state' }, 'loading');
@@ -55,95 +55,72 @@ export class PlayerPanel {
   readonly #onScreen = figure('Now');
   readonly #delay = figure('');
   readonly #qoe = element('p', { class: 'small' });
-  readonly #forecasts: LaneForecasts;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
   #session: PanelSession | undefined;
-  #algorithm: string;
   /** Resolves when the previous player has left the picture. */
   #freed: Promise<unknown> = Promise.resolve();
 
-  constructor(panel: PlayerPanelOptions) {
-    this.#options = panel;
-    this.#algorithm = panel.algorithm;
+  constructor(private readonly panel: PlayerPanelOptions) {
+    this.algorithm = panel.algorithm;
     const number = panel.place + 1;
     this.#video.muted = true;
-    this.#video.addEventListener('playing', () => {
-      this.#playButton.hidden = true;
-    });
+    this.#video.addEventListener('playing', () => this.#playButton.toggleAttribute('hidden', true));
     this.#algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this.#choose(name));
     const library = select({ 'aria-label': `Library of player ${number}` }, (player) =>
-      this.#choose(inOtherPlayer(this.#algorithm, player as PlayerName)),
+      this.#choose(inOtherPlayer(this.algorithm, player as PlayerName)),
     );
     const libraries = PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] }));
     library.append(...options(libraries, playerOf(panel.algorithm)));
     const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
     const remove = button(() => panel.onRemove(), removal, '×');
     const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#lead, this.#playButton);
-    const details = element(
-      'details',
-      { class: 'about' },
-      element('summary', {}, 'How it plays'),
-      element('label', {}, 'Player: ', library),
-      this.#about,
-    );
+    const [summary, label] = [element('summary', {}, 'How it plays'), element('label', {}, 'Player: ', library)];
+    const details = element('details', { class: 'about' }, summary, label, this.#about);
     const rows = [this.#frozen, this.#quality, this.#onScreen, this.#delay];
     const figures = element('dl', { class: 'figures' }, ...rows.map(({ root }) => root));
+    const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
     this.root = element(
       'article',
-      { class: `player place-${panel.place}` },
-      element('header', {}, swatch(), this.#algorithmChoice, remove),
+      { class: 'player', style: styleOfPlace(panel.place) },
+      element('header', {}, swatch, this.#algorithmChoice, remove),
       element('div', { class: 'player-body' }, picture, figures, this.#fault),
       details,
     );
-    this.#forecasts = new LaneForecasts(this.root, number, {
+    this.forecasts = new LaneForecasts(this.root, number, {
       serviceProblem: panel.serviceProblem,
       choice: (name) => this.#choose(name),
       fault: (message) => this.showFault(message),
     });
-    details.append(this.#forecasts.root, this.#qoe);
+    details.append(this.forecasts.root, this.#qoe);
     this.#showAlgorithm();
   }
 
-  forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
-    return this.#forecasts.forecaster(ofService);
-  }
-
-  get algorithm(): string {
-    return this.#algorithm;
-  }
-
   get title(): string {
-    return competitor(this.#algorithm).title;
+    return competitor(this.algorithm).title;
   }
 
-  /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
+  /** Prepares a session for play(). Call clear() first. Returns the record of the session. */
   prepare(prepared: PanelSession): SessionRecord {
     const { newPlayer, session, scenario, forecaster } = prepared;
     this.#session = prepared;
     this.#fault.hidden = true;
-    const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
-    setText(this.#about, competitor(this.#algorithm).about + limits);
+    const limits = scenario.live ? LIVE_LIMITS[playerOf(this.algorithm)] : '';
+    setText(this.#about, competitor(this.algorithm).about + limits);
     this.#drawFigures(new SessionRecord(), scenario, 1);
     this.#video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const recorder = new SessionRecorder(this.#video, scenario);
     this.#recorder = recorder;
-    const plugin = pluginOptions(this.#algorithm, {
-      session,
-      scenario,
-      forecaster,
-      nowSeconds: () => recorder.nowSeconds,
-    });
+    const nowSeconds = () => recorder.nowSeconds;
+    const plugin = pluginOptions(this.algorithm, { session, scenario, forecaster, nowSeconds });
     const player = newPlayer({
-      config: { scenario, algorithm: this.#algorithm, sessionUrl: session.url },
+      config: { scenario, algorithm: this.algorithm, sessionUrl: session.url },
       video: this.#video,
       requests: recorder,
       onFault: (message) => {
-        if (!recorder.isOver) this.#options.onFault(message);
+        if (!recorder.isOver) this.panel.onFault(message);
       },
-      onNotAllowed: () => {
-        this.#playButton.hidden = recorder.isOver;
-      },
+      onNotAllowed: () => this.#playButton.toggleAttribute('hidden', recorder.isOver),
     });
     this.#player = player;
     if (plugin !== undefined) {
@@ -159,7 +136,7 @@ export class PlayerPanel {
     const recorder = this.#recorder!;
     const { session, scenario } = this.#session!;
     if (scenario.live) {
-      // This request starts the session's clock. If it fails, the player's own request reports it.
+      // This request starts the session's clock. If the request fails, the player's own request reports that.
       recorder.startClock();
       await fetch(`${session.url}manifest.mpd`).catch(() => {});
       if (player !== this.#player || recorder.isOver) return;
@@ -173,7 +150,7 @@ export class PlayerPanel {
     this.#video.pause();
   }
 
-  /** Ends the session; resolves when its player and picture are freed. */
+  /** Ends the session. Resolves when its player and picture are free. */
   async clear(): Promise<void> {
     this.stop();
     this.#recorder = undefined;
@@ -186,16 +163,13 @@ export class PlayerPanel {
     this.#recorder?.sample();
   }
 
-  /** What the viewer has seen so far; undefined before the first picture moves. */
+  /** What the viewer has seen so far. It is undefined before the first picture moves. */
   get seen(): Seen | undefined {
     return this.#recorder && seenSoFar(this.#recorder.record, this.#session!.scenario);
   }
 
-  /** `longestFrozenSeconds`: the frozen time that fills its bar. */
-  draw(
-    isRunning: boolean,
-    { isAhead, longestFrozenSeconds }: { isAhead: boolean; longestFrozenSeconds: number },
-  ): void {
+  /** `longestFrozenSeconds` is the frozen time that fills its bar. */
+  draw({ isRunning, isAhead, longestFrozenSeconds }: PanelDrawing): void {
     const record = this.#recorder?.record;
     if (record === undefined) return;
     this.#lead.hidden = !isAhead;
@@ -203,7 +177,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     this.#drawFigures(record, this.#session!.scenario, longestFrozenSeconds);
-    this.#forecasts.draw(record);
+    this.forecasts.draw(record);
   }
 
   get frozenSeconds(): number {
@@ -219,11 +193,8 @@ export class PlayerPanel {
     this.#quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
     this.#onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
     const delay = scenario.live ? latencySeconds : startupSeconds;
-    this.#delay.show(
-      delay === undefined ? '–' : seconds(delay),
-      undefined,
-      scenario.live ? 'Behind live' : 'Began after',
-    );
+    setText(this.#delay.name, scenario.live ? 'Behind live' : 'Began after');
+    this.#delay.show(delay === undefined ? '–' : seconds(delay));
     setText(this.#qoe, `QoE so far: ${seen ? `${seen.perceived.toFixed(0)} of 100` : '–'}`);
   }
 
@@ -233,40 +204,37 @@ export class PlayerPanel {
   }
 
   #choose(name: string): void {
-    this.#algorithm = name;
+    this.algorithm = name;
     this.#showAlgorithm();
-    this.#options.onAlgorithm();
+    this.panel.onAlgorithm();
   }
 
   #showAlgorithm(): void {
-    const name = withoutSource(this.#algorithm);
-    this.#forecasts.show(this.#algorithm);
-    // The address can name others than those that are listed.
+    const name = withoutSource(this.algorithm);
+    this.forecasts.show(this.algorithm);
+    // The address can name algorithms that are not listed.
     const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
     const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));
     this.#algorithmChoice.replaceChildren(...options(listed, name));
-    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${this.title}`);
+    this.root.setAttribute('aria-label', `Player ${this.panel.place + 1}: ${this.title}`);
   }
 }
 
-/** A figure beside the picture, with a bar if it has a `kind`. */
+/** Makes a figure beside the picture, with a bar if it has a `kind`. */
 function figure(title: string, kind?: string) {
   const [name, text] = [element('dt', {}, title), element('span', {}, '–')];
   const bar = kind === undefined ? undefined : element('i', { class: `bar ${kind}`, 'aria-hidden': 'true' });
-  const show = (value: string, share?: number, newTitle = title) => {
-    setText(name, newTitle);
+  const show = (value: string, share = 0) => {
     setText(text, value);
-    bar?.style.setProperty('--share', (share ?? 0).toFixed(3));
+    bar?.style.setProperty('--share', share.toFixed(3));
   };
-  return { root: element('div', {}, name, element('dd', {}, text, bar)), show };
+  return { name, root: element('div', {}, name, element('dd', {}, text, bar)), show };
 }
 
 function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind: string] {
   if (record.hasEnded) return ['finished', 'finished'];
   if (!isRunning) return ['stopped', 'finished'];
   if (record.startupSeconds === undefined) return ['starting', 'waiting'];
-  if (record.isStalled) {
-    return [`frozen ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
-  }
-  return ['playing', 'playing'];
+  if (!record.isStalled) return ['playing', 'playing'];
+  return [`frozen ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
 }

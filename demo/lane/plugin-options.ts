@@ -18,18 +18,18 @@ import { SEED } from '../run/run.ts';
 export interface PluginSession {
   session: OriginSession;
   scenario: Scenario;
-  /** On the origin's clock of the session's link. */
+  /** Returns the time on the origin's clock of the session's link. */
   nowSeconds(): number;
-  /** MPC-L asks it before its own. */
+  /** MPC-L asks this forecaster before its own. */
   forecaster: Forecaster | undefined;
 }
 
-/** MPC-L itself, with any forecasts, not its ablations. */
+/** Matches MPC-L with any forecasts, but not its ablations. */
 const PLUGIN_OWN = /^mpc-l(@service|@onnx(:.*)?)?$/;
-/** The origin's clock, and the clock of a device synchronised with a time server. */
+/** The origin's clock is as exact as the clock of a device that is synchronised with a time server. */
 const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 
-/** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
+/** Returns undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
   { session, scenario, nowSeconds, forecaster: first }: PluginSession,
@@ -44,27 +44,26 @@ export function pluginOptions(
     weights: scenarioWeights(scenario, objective),
     seed: SEED,
     sizes,
-    // The trace's UTC, so that handovers occur when they did in the recording.
+    // UTC is the time of the trace, so that handovers occur when they did in the recording.
     timeSource: {
       now: () => ({ utcMs: startUtcMs + nowSeconds() * 1000, uncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS }),
     },
     logger: null,
   };
-  // Without a prior: compared sessions must not learn from earlier ones.
-  if (PLUGIN_OWN.test(splitPlayer(algorithm).name))
-    return { ...common, prior: false, forecasters: first ? [first] : [] };
+  // The sessions have no prior, because compared sessions must not learn from earlier sessions.
+  const isPlugin = PLUGIN_OWN.test(splitPlayer(algorithm).name);
+  if (isPlugin) return { ...common, prior: false, forecasters: first ? [first] : [] };
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
     const path = new PiecewisePath({ ...link, latencySeconds: link.rttSeconds });
     const traceSecondsAt = () => link.startSeconds + nowSeconds();
     forecasters.push(oracleForecaster({ link: path, traceSecondsAt, as: oracleForm(controller) }));
   } else if (forecaster) {
-    forecasters.push(
-      createBuiltInForecaster({ handover: forecaster === 'built-in', newSubSecond: () => new SubSecond() }),
-    );
+    const handover = forecaster === 'built-in';
+    forecasters.push(createBuiltInForecaster({ handover, newSubSecond: () => new SubSecond() }));
   }
   const created = ownAlgorithm(controller)?.({ seed: SEED }) ?? createController(controller, { seed: SEED });
-  // An explicit catch-up takes the place of the controller's pace.
+  // An explicit catch-up replaces the controller's pace.
   if (catchUp) Object.assign(created, { pace: undefined });
   return { ...common, controller: created, forecasters };
 }

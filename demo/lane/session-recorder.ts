@@ -1,4 +1,4 @@
-/** Turns the requests of a player, the events of its media element and of the plugin into a SessionRecord. */
+/** Records the requests of a player, and the events of its media element and of the plugin, in a SessionRecord. */
 
 import type { DecisionEvent, Forecast, LeoAbrHandle } from 'leo-abr';
 import { PlaybackEnd } from '../../replay/browser/page/playback-end.ts';
@@ -12,7 +12,7 @@ import { expectHandover } from '../run/handovers.ts';
 import { sessionSecondsOf } from '../run/run.ts';
 import { SessionRecord, type StallNote } from '../run/session-record.ts';
 
-/** Nobody sees a shorter freeze: a picture lasts as long. */
+/** Nobody sees a shorter freeze, because a picture lasts as long. */
 const SHORTEST_STALL_SECONDS = 0.042;
 
 export class SessionRecorder extends RequestRecorder {
@@ -22,7 +22,7 @@ export class SessionRecorder extends RequestRecorder {
   readonly #meter: PlaybackMeter;
   readonly #playback: PlaybackEnd;
   readonly #ending = new AbortController();
-  /** The plugin's second 0 on the session's clock. */
+  /** Second 0 of the plugin on the session's clock. */
   #firstRequestSeconds: number | undefined;
   #handle: LeoAbrHandle | undefined;
 
@@ -37,7 +37,7 @@ export class SessionRecorder extends RequestRecorder {
       video.addEventListener(type, () => this.sample(), { signal });
   }
 
-  /** Records the plugin's decisions. Otherwise the player's own ABR decides. */
+  /** Records the plugin's decisions. Without this call, the player's own ABR decides. */
   listen(handle: LeoAbrHandle, { representationId = (id) => id }: Pick<TestPlayer, 'representationId'>): void {
     this.#handle = handle;
     handle.on('decision', (event) => {
@@ -50,12 +50,12 @@ export class SessionRecorder extends RequestRecorder {
     });
   }
 
-  /** Ended or stopped: later events are ignored. */
+  /** Whether the session has ended or was stopped. Later events are ignored. */
   get isOver(): boolean {
     return this.#ending.signal.aborted;
   }
 
-  /** Updates the record; call it several times a second. */
+  /** Updates the record. Call it several times a second. */
   sample(): void {
     if (this.isOver) return;
     this.count();
@@ -70,7 +70,7 @@ export class SessionRecorder extends RequestRecorder {
     record.positions = this.#meter.positions;
     if (record.startupSeconds !== undefined) {
       const index = Math.floor(video.currentTime / segmentSeconds + 1e-6);
-      // A live segment is on screen before it is complete.
+      // A live segment may be on the screen before it is complete.
       const shown = record.downloads.filter(
         (one) => one.index <= index && (one.outcome === 'complete' || (live !== undefined && one.outcome === 'active')),
       );
@@ -78,21 +78,20 @@ export class SessionRecorder extends RequestRecorder {
       record.shownBitrateBps = shown.at(-1)?.bitrateBps;
     }
     if (this.isRunning) {
+      const hasLatency = live && record.startupSeconds !== undefined;
+      const latencySeconds = hasLatency ? live.timeShiftSeconds + now - video.currentTime : undefined;
       record.samples.push({
         atSeconds: now,
         bufferSeconds: bufferedAhead(video),
         shownBitrateBps: record.shownBitrateBps,
-        ...(live &&
-          record.startupSeconds !== undefined && {
-            latencySeconds: live.timeShiftSeconds + now - video.currentTime,
-          }),
+        ...(latencySeconds !== undefined && { latencySeconds }),
       });
     }
     const isOver = live ? now >= sessionSecondsOf(this.#scenario) : this.#playback.isOver(now);
     if (!isOver) return;
     record.hasEnded = true;
     this.#ending.abort();
-    // dash.js may never end the element: see PlaybackEnd.
+    // dash.js may never end the media element: see PlaybackEnd.
     video.pause();
   }
 

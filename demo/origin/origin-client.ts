@@ -4,6 +4,7 @@ import type { SizesFile } from 'leo-abr';
 import { isLoopback } from '../../predictor/service-client/needs-tls.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
+import type { DemoChoice } from '../choice/choice.ts';
 import type { OriginAddress } from '../server/replay-origin.ts';
 import { startWorker } from './worker-origin.ts';
 
@@ -12,26 +13,28 @@ export interface TraceListing {
   dataset: string;
   recordingGroup: string;
   durationSeconds: number;
-  /** The trace's UTC is known, and so are its handovers. */
+  /** Whether the UTC of the trace is known, and with it the handovers. */
   hasClock: boolean;
   location?: string;
 }
 
-export interface WireSessionSpec {
-  trace: string;
-  scenario: string;
-  startSeconds: number;
+export interface TraceUpload {
+  file: string;
+  text: string;
+  sidecar?: string;
 }
+
+export type WireSessionSpec = Omit<DemoChoice, 'players'>;
 
 export interface OriginSession {
   id: string;
-  /** The session's folder, with a slash at its end. */
+  /** URL of the session's folder, with a slash at its end. */
   url: string;
   link: PublishedLink;
   sizes: SizesFile;
 }
 
-/** The origin did not answer, or not with JSON. */
+/** The origin did not answer, or its answer was no JSON. */
 export class OriginLostError extends Error {
   override readonly name = 'OriginLostError';
 
@@ -46,19 +49,19 @@ export class OriginLostError extends Error {
 const ANSWERS_WITHIN_MS = 5000;
 
 export class OriginClient {
-  /** `url` has no slash at its end; `algorithms` are the user's own; the origin is a server or this page's worker. */
+  /** `url` has no slash at its end. `algorithms` are the user's own. `isWorker`: the origin is this page's worker. */
   constructor(
     readonly url: string,
     readonly algorithms: readonly OwnAlgorithm[] = [],
     readonly isWorker = false,
   ) {}
 
-  /** Asks the page's own server where the origin is, and starts the worker if it is the origin. */
+  /** Asks the page's own server where the origin is. If the origin is a worker, starts it. */
   static async find(): Promise<OriginClient> {
     const address = await answerOf(new URL('origin.json', document.baseURI).href);
     const { url, worker, algorithms } = address as OriginAddress;
     if (url === undefined) return new OriginClient(await startWorker(worker!), algorithms, true);
-    // Pages on another machine reach only the page's own server, which answers for the origin too.
+    // A page on another machine reaches only the page's own server, which answers for the origin, too.
     return new OriginClient(isLoopback(location.hostname) ? url : location.origin, algorithms);
   }
 
@@ -66,12 +69,12 @@ export class OriginClient {
     return (await answerOf(`${this.url}/traces`)) as TraceListing[];
   }
 
-  /** Uploads a trace; returns its parts. Rejects with the reason if the trace is invalid. */
-  async addTrace(upload: { file: string; text: string; sidecar?: string }): Promise<TraceListing[]> {
+  /** Uploads a trace. Resolves with its parts; rejects with the reason if the trace is invalid. */
+  async addTrace(upload: TraceUpload): Promise<TraceListing[]> {
     return (await answerOf(`${this.url}/traces`, upload)) as TraceListing[];
   }
 
-  /** Each on its own copy of the link, with its own clock. Rejects with the reason of the origin. */
+  /** Creates sessions, each with its own copy of the link and its own clock. Rejects with the origin's reason. */
   createSessions(spec: WireSessionSpec, count: number): Promise<OriginSession[]> {
     return Promise.all(Array.from({ length: count }, () => this.#createSession(spec)));
   }
@@ -84,10 +87,7 @@ export class OriginClient {
   }
 
   async isAlive(): Promise<boolean> {
-    return this.traces().then(
-      () => true,
-      () => false,
-    );
+    return (await this.traces().catch(() => undefined)) !== undefined;
   }
 }
 

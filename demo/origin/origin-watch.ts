@@ -1,4 +1,4 @@
-/** Polls the origin: reports its loss before the buffers run empty, and reloads the page once it is back. */
+/** Polls the origin. Reports its loss before the buffers run empty, and reloads the page when the origin is back. */
 
 import type { Notices } from '../notices.ts';
 import { OriginClient } from './origin-client.ts';
@@ -6,20 +6,19 @@ import { OriginClient } from './origin-client.ts';
 const PERIOD_MS = 3000;
 
 export class OriginWatch {
-  readonly #origin: OriginClient;
-  readonly #notices: Notices;
   #isLost = false;
 
-  constructor(origin: OriginClient, notices: Notices) {
-    this.#origin = origin;
-    this.#notices = notices;
+  constructor(
+    private readonly origin: OriginClient,
+    private readonly notices: Notices,
+  ) {
     setInterval(() => void this.look(), PERIOD_MS);
   }
 
-  /** Checks at once instead of at the next period. */
+  /** Checks the origin at once. */
   async look(): Promise<void> {
     if (!this.#isLost) {
-      if (!(await this.#origin.isAlive())) this.lost();
+      if (!(await this.origin.isAlive())) this.lost();
       return;
     }
     try {
@@ -27,16 +26,16 @@ export class OriginWatch {
       const origin = await OriginClient.find();
       if (await origin.isAlive()) location.reload();
     } catch {
-      // The origin is still gone: try again at the next period.
+      // The origin is still gone: the next period tries again.
     }
   }
 
   lost(): void {
     this.#isLost = true;
-    this.#notices.show('origin', {
+    this.notices.show('origin', {
       kind: 'error',
       text:
-        `The origin at ${this.#origin.url} no longer answers, so players can download nothing. ` +
+        `The origin at ${this.origin.url} no longer answers, so players can download nothing. ` +
         'Run npm start again: the page then reloads and the players start over.',
       action: { label: 'Reload', run: () => location.reload() },
     });

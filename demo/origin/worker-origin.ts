@@ -1,6 +1,6 @@
-/** The service worker that is the origin of the static site: registers it when the page opens. */
+/** Registers the service worker that is the origin of the static site. */
 
-/** Starts the worker, and resolves with its folder, without a slash at the end, once it answers this page's requests. */
+/** Starts the worker. When it answers this page's requests, resolves with its folder, without a slash at the end. */
 export async function startWorker(script: string): Promise<string> {
   const { serviceWorker } = navigator;
   if (serviceWorker === undefined) {
@@ -18,7 +18,7 @@ export async function startWorker(script: string): Promise<string> {
     active?.postMessage('claim');
     await controlled;
   }
-  // A new version has none of the sessions.
+  // A new version of the worker lacks the sessions.
   serviceWorker.addEventListener('controllerchange', () => location.reload());
   return new URL('.', document.baseURI).href.replace(/\/$/, '');
 }

@@ -4,13 +4,9 @@ import { SessionRecord } from './session-record.ts';
 
 const HANDOVER = { atSeconds: 15, sinceSeconds: 4, confidence: 0.95 };
 
-function recordOf({
-  rates = [],
-  mbps = [],
-}: {
-  rates?: readonly [atSeconds: number, rate: number][];
-  mbps?: number[];
-}) {
+type Rate = readonly [atSeconds: number, rate: number];
+
+function recordOf({ rates = [], mbps = [] }: { rates?: readonly Rate[]; mbps?: number[] }) {
   const record = new SessionRecord(
     mbps.map((one, index) => ({
       ...{ index, bitrateBps: one * 1e6, requestedAtSeconds: 8 + 2 * index, bufferLevelSeconds: 1 },
@@ -22,17 +18,11 @@ function recordOf({
 }
 
 test('playing slower and a step down of the bitrate are preparations, the last ones before the handover', () => {
-  const slow = recordOf({
-    rates: [
-      [1, 1],
-      [9, 0.95],
-      [12, 1],
-    ],
-  });
+  const rates: Rate[] = Object.entries({ 1: 1, 9: 0.95, 12: 1 }).map(([at, rate]) => [Number(at), rate]);
+  const slow = recordOf({ rates });
   expect(preparationFor(HANDOVER, slow)).toEqual({ slowedTo: 0.95 });
-  // What was done before the handover was expected is none, and too little saved neither.
-  expect(preparationFor({ ...HANDOVER, sinceSeconds: 12.5 }, slow)).toEqual({});
-  expect(preparationFor({ ...HANDOVER, sinceSeconds: 11.5 }, slow)).toEqual({});
+  // Slow playback before the handover was expected, or too short, is no preparation.
+  for (const sinceSeconds of [12.5, 11.5]) expect(preparationFor({ ...HANDOVER, sinceSeconds }, slow)).toEqual({});
   // The request at second 16 is after the handover.
   const lowered = { fromBps: 22e6, toBps: 16e6 };
   expect(preparationFor(HANDOVER, recordOf({ mbps: [30, 22, 16, 22, 8] }))).toEqual({ lowered });

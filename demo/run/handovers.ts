@@ -1,29 +1,31 @@
-/** The handovers that a controller expects, and what it did for them. Pure. */
+/** The handovers that a controller expects, and its preparations for them. Pure. */
 
 import type { Forecast, PlayerState } from '../../abr/index.ts';
 import type { PositionRecord, RequestNote } from '../../replay/browser/record/session-record.ts';
 
 export interface ExpectedHandover {
   atSeconds: number;
+  /** When the controller first expected the handover. */
   sinceSeconds: number;
-  /** The newest one, 0 to 1. */
+  /** The newest confidence, 0 to 1. */
   confidence: number;
 }
 
 export interface Preparation {
-  /** The slowest playback ahead of the handover. */
+  /** The lowest playback rate before the handover. */
   slowedTo?: number;
-  /** The last step down of the bitrate ahead of it. */
+  /** The last step down of the bitrate before the handover. */
   lowered?: { fromBps: number; toBps: number };
 }
 
+/** Preparations begin at most this long before a handover. */
 const AHEAD_SECONDS = 8;
-/** Less media saved is no preparation. */
+/** If slow playback saves less media, it is no preparation. */
 const LEAST_SAVED_SECONDS = 0.03;
-/** Two announcements of a handover differ by less. */
+/** If two expected times differ by less, they are of the same handover. */
 const SAME_HANDOVER_SECONDS = 3;
 
-/** Notes the next handover of a forecast in force, at a state of the plugin whose `nowSeconds` are of the session's clock. */
+/** Notes the next handover of a forecast in force. `nowSeconds` of the plugin's state is on the session's clock. */
 export function expectHandover(
   noted: ExpectedHandover[],
   forecast: Pick<Forecast, 'handovers'> | undefined,
@@ -41,7 +43,7 @@ export function expectHandover(
 
 type Requested = Pick<RequestNote, 'requestedAtSeconds' | 'bitrateBps'>;
 
-/** What a player did in the last seconds before a handover, since it expected it. */
+/** Returns what a player did in the last seconds before a handover, since it expected that handover. */
 export function preparationFor(
   { atSeconds: end, sinceSeconds }: ExpectedHandover,
   { positions, downloads }: { positions: readonly PositionRecord[]; downloads: readonly Requested[] },

@@ -1,4 +1,4 @@
-/** One run: the sessions of all players from a common start. All views read it. */
+/** A run: the sessions of all players from a common start. All views read it. */
 
 import { liveSessionSeconds, type Scenario } from '../../replay/scenarios.ts';
 import type { DemoChoice } from '../choice/choice.ts';
@@ -6,11 +6,11 @@ import type { TraceListing } from '../origin/origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
 
-/** Controllers and forecasters have this seed. */
+/** The seed of controllers and forecasters. */
 export const SEED = 1;
 
 export interface RunPlayer {
-  /** From 0; selects colour and dashes. */
+  /** Number from 0, which selects colour and dashes. */
   place: number;
   algorithm: string;
   title: string;
@@ -25,7 +25,7 @@ export interface DemoRun extends Pick<DemoChoice, 'startSeconds'> {
   ended: boolean;
 }
 
-/** How long a session takes without startup and stalls; a live session ends then. */
+/** Returns how long a session takes without startup and stalls. A live session ends after this time. */
 export function sessionSecondsOf({ live, ...scenario }: Scenario): number {
   return live ? liveSessionSeconds({ ...scenario, live }) : scenario.segmentCount * scenario.segmentSeconds;
 }

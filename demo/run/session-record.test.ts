@@ -6,7 +6,7 @@ import { qualityOf, SessionRecord, seenSoFar } from './session-record.ts';
 const scenario = SCENARIOS['hd-16']!;
 const quality = (mbps: number) => qualityOf(mbps * 1e6, scenario);
 
-/** Three segments; the second was abandoned at 30 Mbit/s first, and playback froze 2 s for it. */
+/** Three segments. The second was first abandoned at 30 Mbit/s, and playback froze for 2 s. */
 function played(): SessionRecord {
   const record = new SessionRecord();
   for (const [index, mbps, from, to, outcome] of [

@@ -1,4 +1,4 @@
-/** What happened in one session, on its clock: since its first (media) request. Pure. */
+/** What happened in a session, on its clock, which begins with the first request for media. Pure. */
 
 import type { Decision, Forecast } from 'leo-abr';
 import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
@@ -8,13 +8,13 @@ import type { Scenario } from '../../replay/scenarios.ts';
 import { qualitiesOf } from '../../replay/segment-qualities.ts';
 import type { ExpectedHandover } from './handovers.ts';
 
-/** One request for a segment; an abandoned segment has several. */
+/** A request for a segment. An abandoned segment has several requests. */
 export type DownloadNote = Omit<RequestNote, 'representationId'>;
 
-/** A decision with what the plugin tells of it; of a player's own ABR only the reason. */
+/** A decision. The plugin's decisions have all fields; decisions of a player's own ABR have only the reason. */
 export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> {
   atSeconds: number;
-  /** `decide` before a segment's request, `abandon` during one. */
+  /** `decide`: before the request for a segment. `abandon`: during a download. */
   kind: 'decide' | 'abandon';
   segmentIndex: number;
   bitrateBps: number;
@@ -24,41 +24,41 @@ export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> 
   forecast?: Forecast | undefined;
 }
 
-/** How a live stream plays from then on, as the controller wants it. */
+/** The pace of a live stream that the controller has chosen, from `atSeconds` on. */
 export interface PaceNote {
   atSeconds: number;
   playbackRate: number;
   reason: string;
 }
 
-/** `endSeconds` is undefined while it lasts. */
+/** A stall. `endSeconds` is undefined while the stall lasts. */
 export type StallNote = Omit<StallRecord, 'endSeconds'> & { endSeconds: number | undefined };
 
 export interface PlaybackSample {
   atSeconds: number;
   bufferSeconds: number;
-  /** The bitrate of the picture on screen, once a picture has moved. */
+  /** Bitrate of the picture on the screen; undefined before the first picture moves. */
   shownBitrateBps?: number | undefined;
-  /** Only live, once a picture has moved: from the capture of the picture on screen to the sample. */
+  /** Time since the capture of the picture on the screen, if the stream is live and a picture has moved. */
   latencySeconds?: number;
 }
 
 export class SessionRecord {
   readonly decisions: DecisionNote[] = [];
-  /** Only live: each change of the rate or of the target latency. */
+  /** Changes of the rate or of the target latency of a live stream. */
   readonly paces: PaceNote[] = [];
   readonly samples: PlaybackSample[] = [];
-  /** The handovers that the controller planned with, in order. */
+  /** The handovers that the controller expected, in order. */
   readonly handovers: ExpectedHandover[] = [];
   stalls: readonly StallNote[] = [];
   /** Startup delay; undefined before the first picture moves. */
   startupSeconds: number | undefined;
-  /** Now, or the last second of a session that is over. */
+  /** The current time, or the end of a session that is over. */
   nowSeconds = 0;
   /** Segments whose playback has begun. */
   shownSegments = 0;
   shownBitrateBps: number | undefined;
-  /** The playhead moves on from each at its rate until the next one, except in stalls. */
+  /** From each position the playhead moves at its rate until the next position, except in stalls. */
   positions: PositionRecord[] = [];
   hasEnded = false;
 
@@ -80,7 +80,7 @@ export class SessionRecord {
     return this.startupSeconds ?? this.nowSeconds;
   }
 
-  /** Complete downloads: the last one of each segment, because hls.js may load one again. */
+  /** The last complete download of each segment, because hls.js may load a segment again. */
   get segments(): DownloadNote[] {
     const complete = this.downloads.filter(({ outcome }) => outcome === 'complete');
     const last = new Map(complete.map((download) => [download.index, download]));
@@ -88,15 +88,13 @@ export class SessionRecord {
   }
 }
 
-/** What a viewer has seen: mean quality of the segments whose playback has begun, and perceived QoE. */
-export interface Seen {
-  /** 0 to 100. */
-  quality: number;
-  perceived: number;
-}
+export type Seen = NonNullable<ReturnType<typeof seenSoFar>>;
 
-/** Undefined before the first picture moves. */
-export function seenSoFar(record: SessionRecord, scenario: Scenario): Seen | undefined {
+/**
+ * Returns what a viewer has seen: the mean quality of the segments whose playback has begun, and perceived QoE, up to
+ * 100; undefined before the first picture moves.
+ */
+export function seenSoFar(record: SessionRecord, scenario: Scenario) {
   const { startupSeconds, stalls, stallSeconds, shownSegments } = record;
   const shown = record.segments.slice(0, Math.max(1, shownSegments));
   if (startupSeconds === undefined || shown.length === 0) return undefined;
@@ -108,7 +106,7 @@ export function seenSoFar(record: SessionRecord, scenario: Scenario): Seen | und
   };
 }
 
-/** Quality of a rung of the scenario's ladder, 0 to 100. */
+/** Returns the quality of a rung of the scenario's ladder, 0 to 100. */
 export function qualityOf(bitrateBps: number, scenario: Scenario): number {
   return qualitiesOf([{ index: 0, bitrateBps }], scenario)[0]!;
 }

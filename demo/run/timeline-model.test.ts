@@ -5,7 +5,7 @@ import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, GRID_SECONDS, Timeline } from './timeline-model.ts';
 
-/** 4 Mbit/s for 10 s, then 1 Mbit/s for 20 s, repeated; replayed from second 8. */
+/** A link with 4 Mbit/s for 10 s and 1 Mbit/s for 20 s, repeated. The replay begins at second 8. */
 const link: PublishedLink = {
   stepEndsSeconds: [10, 30],
   ratesBps: [4e6, 1e6],
@@ -31,9 +31,7 @@ test('extendTo adds points only beyond the end', () => {
   timeline.extendTo(7);
   expect(timeline.endSeconds).toBeGreaterThanOrEqual(7);
   expect(timeline.capacityBps).toHaveLength(timeline.times.length);
-  timeline.times.forEach((time, i) => {
-    expect(time).toBe(i * GRID_SECONDS);
-  });
+  expect(timeline.times).toEqual(timeline.times.map((_, i) => i * GRID_SECONDS));
 });
 
 test("has handovers at seconds 12, 27, 42 and 57 of the trace's minutes", () => {
@@ -58,46 +56,25 @@ test("puts a session's downloads, bitrates and buffer on the grid", () => {
   record.nowSeconds = 2.5;
   record.samples.push({ atSeconds: 1.1, bufferSeconds: 4, latencySeconds: 2, shownBitrateBps: 1e6 });
   const track = timeline.track(record);
-  const at = (seconds: number) => {
-    const i = timeline.indexAt(seconds);
-    return [track.bitrateBps[i], track.bufferSeconds[i]];
-  };
-  expect(at(0)).toEqual([1e6, null]);
-  expect(at(1)).toEqual([1e6, 4]);
-  expect(at(1.5)).toEqual([1e6, null]);
-  expect(at(2.25)).toEqual([3e6, null]);
-  expect(at(2.5)).toEqual([3e6, null]);
-  expect(at(2.75)).toEqual([null, null]);
+  const indexes = [0, 1, 1.5, 2.25, 2.5, 2.75].map((at) => timeline.indexAt(at));
+  expect(indexes.map((i) => track.bitrateBps[i])).toEqual([1e6, 1e6, 1e6, 3e6, 3e6, null]);
+  expect(indexes.map((i) => track.bufferSeconds[i])).toEqual([null, 4, null, null, null, null]);
   const { latencySeconds, shownBitrateBps } = track;
   expect([latencySeconds[4], shownBitrateBps[4], latencySeconds[5]]).toEqual([2, 1e6, null]);
 });
 
-const quantilesBps = [
-  [1e6, 2e6, 3e6],
-  [2e6, 4e6, 8e6],
-];
-const forecast = quantilesOf(2e6, {
-  issuedAtMs: 5000,
-  stepEndsSeconds: [1, 4],
-  levels: [0.25, 0.5, 0.75],
-  quantilesBps,
-});
-
-test('forecastFan has the quantiles of each step; beyond the quantile levels, the outermost', () => {
+test('forecastFan interpolates quantiles, up to the outermost, and is empty without quantiles', () => {
+  const quantilesBps = [
+    [1e6, 2e6, 3e6],
+    [2e6, 4e6, 8e6],
+  ];
+  const steps = { issuedAtMs: 5000, stepEndsSeconds: [1, 4], levels: [0.25, 0.5, 0.75], quantilesBps };
+  const forecast = quantilesOf(2e6, steps);
   expect(forecastFan(forecast)).toEqual([
     { fromSeconds: 5, toSeconds: 6, lowBps: 1e6, middleBps: 2e6, highBps: 3e6 },
     { fromSeconds: 6, toSeconds: 9, lowBps: 2e6, middleBps: 4e6, highBps: 8e6 },
   ]);
-});
-
-test('forecastFan interpolates between quantile levels', () => {
-  const [step] = forecastFan({ ...forecast, levels: [0, 0.2, 1] });
-  expect(step!.lowBps).toBeCloseTo(1.5e6, 0);
-  expect(step!.middleBps).toBeCloseTo(2.375e6, 0);
-  expect(step!.highBps).toBeCloseTo(2.875e6, 0);
-});
-
-test('forecastFan is empty without quantiles', () => {
-  expect(forecastFan(undefined)).toEqual([]);
-  expect(forecastFan(alongPath(new ConstantPath(1)))).toEqual([]);
+  const between = { lowBps: 1.5e6, middleBps: 2.375e6, highBps: 2.875e6 };
+  expect(forecastFan({ ...forecast, levels: [0, 0.2, 1] })[0]).toMatchObject(between);
+  for (const none of [undefined, alongPath(new ConstantPath(1))]) expect(forecastFan(none)).toEqual([]);
 });

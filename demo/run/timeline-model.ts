@@ -1,4 +1,4 @@
-/** The time grid that all players share, and each player's series on it. Pure. */
+/** The grid of times that all players share, and the series of each player on it. Pure. */
 
 import type { Forecast } from 'leo-abr';
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
@@ -9,31 +9,24 @@ import type { SessionRecord } from './session-record.ts';
 
 export const GRID_SECONDS = 0.25;
 
-/** A value per point of the grid, null for none. */
+/** A value per point of the grid; null means no value. */
 export type Series = (number | null)[];
 
-export interface Track {
-  /** Bitrate of the latest request, and of the picture on screen. */
-  bitrateBps: Series;
-  shownBitrateBps: Series;
-  bufferSeconds: Series;
-  /** Only live. */
-  latencySeconds: Series;
-}
+export type Track = ReturnType<Timeline['track']>;
 
 /** The grid: times in seconds since the session's start, and the link's capacity at each. */
 export class Timeline {
-  readonly link: PublishedLink;
-  readonly hasClock: boolean;
   times: number[] = [];
-  /** Mean over the step that begins at the time. */
+  /** Mean capacity over the step that begins at each time. */
   capacityBps: number[] = [];
   readonly #path: PiecewisePath;
 
-  /** `hasClock`: the link's UTC is known, and with it the handovers. */
-  constructor(link: PublishedLink, durationSeconds: number, hasClock: boolean) {
-    this.link = link;
-    this.hasClock = hasClock;
+  /** `hasClock`: whether the UTC of the link is known, and with it the handovers. */
+  constructor(
+    readonly link: PublishedLink,
+    durationSeconds: number,
+    readonly hasClock: boolean,
+  ) {
     const { stepEndsSeconds, ratesBps } = link;
     this.#path = new PiecewisePath({ stepEndsSeconds, ratesBps });
     this.extendTo(durationSeconds);
@@ -57,29 +50,25 @@ export class Timeline {
     return Math.min(this.times.length - 1, Math.max(0, Math.floor(seconds / GRID_SECONDS + 1e-9)));
   }
 
-  /** UTC in ms by the trace's clock. */
+  /** Returns UTC in ms by the clock of the trace. */
   utcMsAt(seconds: number): number {
     return this.link.traceStartUtcMs + (this.link.startSeconds + seconds) * 1000;
   }
 
-  /** Seconds of the session at which handovers are due, up to the grid's end; none without a clock. */
+  /** Returns the seconds of the session at which handovers are due, up to the grid's end; none without a clock. */
   handovers(): number[] {
     if (!this.hasClock) return [];
     const intoEpoch = (this.utcMsAt(0) / 1000 - HANDOVER_SECOND) % EPOCH_SECONDS;
-    const found: number[] = [];
-    for (let at = (EPOCH_SECONDS - intoEpoch) % EPOCH_SECONDS; at <= this.endSeconds; at += EPOCH_SECONDS)
-      found.push(at);
-    return found;
+    const first = (EPOCH_SECONDS - intoEpoch) % EPOCH_SECONDS;
+    const length = Math.max(0, Math.floor((this.endSeconds - first) / EPOCH_SECONDS) + 1);
+    return Array.from({ length }, (_, i) => first + i * EPOCH_SECONDS);
   }
 
-  track(record: SessionRecord): Track {
+  /** Puts a session on the grid: bitrates of the requests and of the picture on the screen, buffer and live latency. */
+  track(record: SessionRecord) {
     const empty = (): Series => new Array<number | null>(this.times.length).fill(null);
-    const track: Track = {
-      bitrateBps: empty(),
-      shownBitrateBps: empty(),
-      bufferSeconds: empty(),
-      latencySeconds: empty(),
-    };
+    const bitrates = { bitrateBps: empty(), shownBitrateBps: empty() };
+    const track = { ...bitrates, bufferSeconds: empty(), latencySeconds: empty() };
     const { downloads, nowSeconds } = record;
     downloads.forEach((download, i) => {
       const last = this.indexAt(downloads[i + 1]?.requestedAtSeconds ?? nowSeconds);
@@ -95,17 +84,10 @@ export class Timeline {
   }
 }
 
-/** One step of a forecast: its 10, 50 and 90 % quantiles over a part of the session. */
-export interface FanStep {
-  fromSeconds: number;
-  toSeconds: number;
-  lowBps: number;
-  middleBps: number;
-  highBps: number;
-}
+export type FanStep = ReturnType<typeof forecastFan>[number];
 
-/** The steps of a forecast; none for a forecast by paths. */
-export function forecastFan(forecast: Forecast | undefined): FanStep[] {
+/** Returns the 10, 50 and 90 % quantiles of each step of a forecast; no steps for a forecast by paths. */
+export function forecastFan(forecast: Forecast | undefined) {
   if (forecast === undefined || forecast.kind === 'path') return [];
   const { issuedAtMs, stepEndsSeconds, levels, quantilesBps } = forecast;
   const issuedAt = issuedAtMs / 1000;

@@ -1,4 +1,4 @@
-/** Vite plugin: runs the paced origin beside the server; in the built page, `origin.json` names its worker. */
+/** A Vite plugin that runs the paced origin beside the server. In the built page, `origin.json` names its worker. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { delimiter } from 'node:path';
@@ -9,24 +9,19 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import { startOrigin } from '../../replay/origin/index.ts';
 import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
 
-export interface ReplayOriginOptions {
-  /** Trace files and folders, in the order in which the page lists them. */
-  traces: readonly string[];
-  algorithms: readonly string[];
-}
-
 export interface OriginAddress {
-  /** The origin's own server, without a slash at its end. The page's server forwards to it too. */
+  /** URL of the origin's own server, without a slash at its end. The page's server forwards requests to it, too. */
   url?: string;
-  /** Without `url`: the script of the service worker that is the origin. */
+  /** Script of the service worker that is the origin, if `url` is absent. */
   worker?: string;
   /** The user's own algorithms, bundled when the page is loaded. */
   algorithms?: readonly OwnAlgorithm[];
 }
 
-export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugin {
+/** `traces`: files and folders, in the order of the page's list. `algorithms`: files of the user's own algorithms. */
+export function replayOrigin({ traces, algorithms }: Record<'traces' | 'algorithms', readonly string[]>): Plugin {
   const serve = async (server: ViteDevServer | PreviewServer): Promise<void> => {
-    // Fails for a wrong file before anything is served.
+    // If a file is wrong, this fails before anything is served.
     await bundleAlgorithms(algorithms);
     const origin = await startOrigin({ traces: readTraces(traces), acceptTraces: true });
     const services = new LinkServices((id) => origin.session(id));
@@ -47,7 +42,7 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
         });
         return;
       }
-      // Browsers on another machine reach only this server.
+      // A browser on another machine reaches only this server.
       if (!origin.handle(request, response) && !services.handle(request, response)) next();
     });
   };
@@ -62,7 +57,7 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
   };
 }
 
-/** Files and folders from an environment variable, separated as in PATH. */
+/** Splits the paths in an environment variable, which are separated as in PATH. */
 export function pathsIn(variable: string | undefined): string[] {
   return (variable ?? '').split(delimiter).filter((path) => path !== '');
 }

@@ -1,13 +1,13 @@
-/** The decisions of one player: what it chose at a moment, and why. */
+/** Shows the decision of a player that was in force at a moment, and its reason. */
 
-import { element, setText } from '../dom.ts';
+import { element, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from '../format.ts';
 import type { RunPlayer } from '../run/run.ts';
-import type { DecisionNote, SessionRecord } from '../run/session-record.ts';
+import type { DecisionNote } from '../run/session-record.ts';
 
 export class DecisionView {
   readonly root: HTMLElement;
-  readonly #record: SessionRecord;
+  readonly #record: RunPlayer['record'];
   readonly #when = element('p', { class: 'when' }, 'No decision yet.');
   readonly #reason = element('p', { class: 'reason' });
   readonly #facts = element('p', { class: 'small' });
@@ -18,7 +18,7 @@ export class DecisionView {
     this.#record = record;
     this.root = element(
       'section',
-      { class: `decision place-${place}`, 'aria-label': `Decisions of ${title}` },
+      { class: 'decision', style: styleOfPlace(place), 'aria-label': `Decisions of ${title}` },
       element('h3', {}, title),
       this.#when,
       this.#reason,
@@ -27,17 +27,12 @@ export class DecisionView {
     );
   }
 
-  /** The decision in force at a second of the session; undefined before the first. */
-  static at(record: SessionRecord, momentSeconds: number): DecisionNote | undefined {
-    return inForce(record.decisions, momentSeconds);
-  }
-
   draw(momentSeconds: number): void {
     const record = this.#record;
     const pace = inForce(record.paces, momentSeconds);
     this.#pace.hidden = pace === undefined;
     if (pace) setText(this.#pace, `rate ${decimal(pace.playbackRate, 2)} · ${pace.reason}`);
-    const decision = DecisionView.at(record, momentSeconds);
+    const decision = inForce(record.decisions, momentSeconds);
     if (decision === this.#shown) return;
     this.#shown = decision;
     setText(this.#when, decision === undefined ? 'No decision yet.' : headline(decision));
@@ -46,7 +41,8 @@ export class DecisionView {
   }
 }
 
-function inForce<N extends { atSeconds: number }>(notes: readonly N[], momentSeconds: number): N | undefined {
+/** Returns the note in force at a second of the session; undefined before the first note. */
+export function inForce<N extends { atSeconds: number }>(notes: readonly N[], momentSeconds: number): N | undefined {
   return notes.findLast(({ atSeconds }) => atSeconds <= momentSeconds + 1e-3);
 }
 

@@ -1,20 +1,20 @@
-/** What the lanes of the timeline show: stalls, quality, the link with what was asked of it, and buffer or latency. */
+/** The contents of the timeline's lanes: stalls, quality, the link with the requests, and buffer or latency. */
 
 import type { Forecast } from 'leo-abr';
 import uPlot from 'uplot';
 import { percent } from '../format.ts';
 import { preparationFor } from '../run/handovers.ts';
 import type { DemoRun } from '../run/run.ts';
-import { qualityOf, type SessionRecord } from '../run/session-record.ts';
+import { qualityOf } from '../run/session-record.ts';
 import { forecastFan, type Timeline, type Track } from '../run/timeline-model.ts';
 import { DASHES, type Palette, withAlpha } from './palette.ts';
 import { expectedIn, preparationText } from './story.ts';
 import { type Band, paintBands, paintDashes, paintFan, paintRule } from './timeline-painters.ts';
 
 export const AXIS_HEIGHT = 26;
-/** Width in CSS pixels below which labels are short. */
+/** If the plot is narrower than this, in CSS pixels, labels are short. */
 const NARROW = 600;
-/** Room above the highest value of a lane; above the link's there are labels, which hide no curve. */
+/** Room above the highest value of a lane. The lane of the link has labels, which must hide no curve. */
 const HEADROOM = 1.05;
 const LABEL_ROOM = 1.3;
 
@@ -30,25 +30,21 @@ export interface LaneContent {
   series: uPlot.Series[];
   dataOf(timeline: Timeline, tracks: readonly Track[]): uPlot.AlignedData;
   hasTimes?: boolean;
-  /** A row per player, in place of values. */
+  /** The lane has a row per player instead of values. */
   hasRows?: boolean;
   below?: (u: uPlot) => void;
   above?: (u: uPlot) => void;
-  /** Above the veil over the future. */
+  /** Paints above the veil over the future. */
   top?: (u: uPlot) => void;
 }
 
-/** From the top. */
+/** Returns the lanes from the top. */
 export function lanesOf(run: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent[] {
-  return [
-    stallLane(run, palette),
-    qualityLane(run, palette),
-    linkLane(run, palette, forecasts),
-    levelLane(run, palette),
-  ];
+  const [stalls, quality] = [stallLane(run, palette), qualityLane(run, palette)];
+  return [stalls, quality, linkLane(run, palette, forecasts), levelLane(run, palette)];
 }
 
-/** A row per player: pale during startup, its colour while it plays, red in stalls. */
+/** Each player has a row: pale during startup, in the player's colour during playback, red in stalls. */
 function stallLane({ players }: DemoRun, palette: Palette): LaneContent {
   const rows = players.length;
   return {
@@ -67,7 +63,7 @@ function stallLane({ players }: DemoRun, palette: Palette): LaneContent {
         if (nowSeconds === 0) return;
         paint([{ startSeconds: 0, endSeconds: startup }], palette.startup);
         paint([{ startSeconds: startup, endSeconds: nowSeconds }], withAlpha(palette.players[place]!, 0.3));
-        paint(stallsOf(record), palette.stall);
+        paint(record.stallsSoFar, palette.stall);
       });
     },
   };
@@ -86,12 +82,12 @@ function qualityLane({ players, scenario }: DemoRun, palette: Palette): LaneCont
       ...tracks.map(({ shownBitrateBps }) => shownBitrateBps.map((bps) => (bps && qualities.get(bps)) ?? null)),
     ],
     below: (u) => {
-      for (const { record } of players) paintBands(u, stallsOf(record), withAlpha(palette.stall, 0.16));
+      for (const { record } of players) paintBands(u, record.stallsSoFar, withAlpha(palette.stall, 0.16));
     },
   };
 }
 
-/** The link's capacity, the bitrate of each player's requests, and each player's forecast. */
+/** Shows the capacity of the link, and the bitrates of requests and the forecast of each player. */
 function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent {
   return {
     title: 'Link (grey), forecast and requests (Mbit/s)',
@@ -111,11 +107,11 @@ function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneF
         const colour = palette.players[place]!;
         paintFan(u, forecastFan(forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
       }
-      for (const player of players) {
-        const { place, record } = player;
-        for (const handover of expectedIn(player)) {
+      for (const { place, record } of players) {
+        for (const handover of expectedIn(record)) {
           const { atSeconds, confidence } = handover;
-          const long = `handover expected, ${percent(confidence)} sure: ${preparationText(preparationFor(handover, record))}`;
+          const preparation = preparationText(preparationFor(handover, record));
+          const long = `handover expected, ${percent(confidence)} sure: ${preparation}`;
           const isNewest = handover === record.handovers.at(-1);
           const text = isNewest ? (u.width < NARROW ? 'handover expected' : long) : '';
           paintRule(u, atSeconds, { text, colour: palette.players[place]!, background: palette.panel });
@@ -125,7 +121,7 @@ function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneF
   };
 }
 
-/** Time behind live with its target; on demand the buffer. */
+/** Shows the time behind live with its target or, on demand, the buffer level. */
 function levelLane({ players, scenario: { live, bufferCapSeconds } }: DemoRun, palette: Palette): LaneContent {
   const series = live ? 'latencySeconds' : 'bufferSeconds';
   const top = live ? 1.5 * live.targetLatencySeconds + 0.5 : Math.min(bufferCapSeconds, 20);
@@ -140,10 +136,6 @@ function levelLane({ players, scenario: { live, bufferCapSeconds } }: DemoRun, p
       if (live) paintDashes(u, 'y', [live.targetLatencySeconds], { colour: palette.axis, dash: [6, 4] });
     },
   };
-}
-
-function stallsOf({ stalls, nowSeconds }: SessionRecord): Band[] {
-  return stalls.map(({ startSeconds, endSeconds = nowSeconds }) => ({ startSeconds, endSeconds }));
 }
 
 function lineOf(place: number, palette: Palette): uPlot.Series {

@@ -1,6 +1,6 @@
-/** The colours and dashes of the timeline, from the page's styles. */
+/** The colours of the timeline, from the page's styles, and its dashes. */
 
-/** By place of the player, so that lines differ by more than colour. */
+/** The dashes by place of the player, so that lines differ by more than colour. */
 export const DASHES: readonly number[][] = [[], [9, 4], [2, 3], [12, 3, 2, 3]];
 
 export type Palette = ReturnType<typeof readPalette>;
@@ -8,12 +8,11 @@ export type Palette = ReturnType<typeof readPalette>;
 export function readPalette() {
   const style = getComputedStyle(document.documentElement);
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
-  // A build for older browsers has replaced `light-dark()`, so that there is one colour.
-  const read = (name: string) =>
-    style
-      .getPropertyValue(`--${name}`)
-      .match(/#\w+/g)!
-      .at(isDark ? -1 : 0)!;
+  // If a build for older browsers has replaced `light-dark()`, the value has a single colour.
+  const read = (name: string) => {
+    const colours = style.getPropertyValue(`--${name}`).match(/#\w+/g)!;
+    return colours.at(isDark ? -1 : 0)!;
+  };
   return {
     players: DASHES.map((_, place) => read(`player-${place}`)),
     axis: read('text-soft'),
@@ -28,10 +27,9 @@ export function readPalette() {
   };
 }
 
-/** A colour, which a build may have shortened to `#rgb`, with an alpha of 0 to 1. */
+/** Adds an alpha from 0 to 1 to a colour, which a build may have shortened to `#rgb`. */
 export function withAlpha(colour: string, alpha: number): string {
   const hex = colour.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
-  return `${hex}${Math.round(alpha * 255)
-    .toString(16)
-    .padStart(2, '0')}`;
+  const digits = Math.round(alpha * 255).toString(16);
+  return hex + digits.padStart(2, '0');
 }

@@ -1,6 +1,6 @@
 /**
- * Replaces main.ts in the comparison of screenshots (e2e/demo/screenshots.spec.ts): the views of one fixed run. Nothing
- * plays. The three invented sessions show all marks of the timeline: stalls, forecasts, handovers.
+ * Replaces main.ts in the comparison of screenshots (e2e/demo/screenshots.spec.ts) by the views of a fixed run, which
+ * plays nothing. Its three invented sessions show all marks of the timeline: stalls, forecasts, handovers.
  */
 
 import '../locale-guard.ts';
@@ -20,7 +20,7 @@ const SECONDS = 72;
 const NOW_SECONDS = 60;
 const SAMPLE_SECONDS = 0.5;
 
-/** Mbit/s from one handover to the next, at seconds 12, 27, 42 and 57. */
+/** Mbit/s between the handovers, which are at seconds 12, 27, 42 and 57. */
 const EPOCHS_MBPS = [21, 9, 34, 4, 24];
 const epochAt = (seconds: number) => Math.floor((seconds + 3) / 15);
 const mbpsAt = (seconds: number) => EPOCHS_MBPS[epochAt(seconds)]!;
@@ -36,7 +36,7 @@ const path = new PiecewisePath({ ...link });
 
 interface Segment {
   mbps: number;
-  /** The first request for the segment, abandoned after this time. */
+  /** The first request for the segment, which is abandoned after this time. */
   abandoned?: { mbps: number; afterSeconds: number };
 }
 
@@ -47,7 +47,7 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
   const record = new SessionRecord();
   const stalls: StallNote[] = [];
   let now = 0;
-  /** Second at which the buffer runs empty without another segment. */
+  /** Second at which the buffer runs empty if no other segment comes. */
   let emptyAt: number | undefined;
   const levelAt = (seconds: number) => (emptyAt === undefined ? 0 : Math.max(0, emptyAt - seconds));
   const shownAt = (seconds: number) => {

@@ -1,18 +1,18 @@
-/** The views of a run. All show the same moment: the chosen one, else now. */
+/** The views of a run. All show the same moment: the viewer's choice, or else the current moment. */
 
 import { sceneOf } from '../choice/choice.ts';
-import { byId, element, setText } from '../dom.ts';
+import { byId, element, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, clock, megabits, seconds } from '../format.ts';
 import { type DemoRun, nowSecondsOf } from '../run/run.ts';
 import type { SessionRecord } from '../run/session-record.ts';
-import { DecisionView } from './decision-view.ts';
+import { DecisionView, inForce } from './decision-view.ts';
 import { newsOf, storyOf } from './story.ts';
 import { TimelineView } from './timeline-view.ts';
 
-/** The window grows with the session up to its length, in steps, then follows it; so much of it is ahead of now. */
+/** Length of the window, in seconds. It grows with the session from the first length in steps, then follows it. */
 const WINDOW_SECONDS = 60;
 const FIRST_SECONDS = 30;
-const AHEAD_SECONDS = 10;
+const STEP_SECONDS = 10;
 
 export class RunViews {
   readonly timeline = new TimelineView(byId('lanes'), (seconds) => this.#choose(seconds));
@@ -29,14 +29,14 @@ export class RunViews {
     });
   }
 
-  /** Replaces the run, over several tasks; call draw() to show it. */
+  /** Replaces the run in several tasks. Then call draw() to show it. */
   async begin(run: DemoRun): Promise<void> {
     this.#chosenSeconds = undefined;
     const decisions = run.players.map((player) => new DecisionView(player));
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
-      ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', `${place + 1} ${title}`)),
-      ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
+      ...run.players.map(({ place, title }) => legendEntry('line', `${place + 1} ${title}`, styleOfPlace(place))),
+      ...(run.timeline.hasClock ? [legendEntry('handover', 'handover')] : []),
     );
     this.#shown = { run, decisions, about: this.#introduce(run) };
     await this.timeline.begin(run);
@@ -47,11 +47,11 @@ export class RunViews {
     const { run } = this.#shown;
     this.#drawMoment();
     this.timeline.draw();
-    // For screen readers.
+    // Screen readers announce the result.
     if (run.ended) setText(byId('announcements'), storyOf(run));
   }
 
-  /** Says what is streamed, and whether its start is typical. */
+  /** Returns what is streamed, and shows whether its start is typical. */
   #introduce({ trace, scenario, startSeconds }: DemoRun): string {
     const scene = sceneOf({ trace: trace.name, scenario: scenario.name, startSeconds });
     byId('typical').hidden = scene === undefined;
@@ -60,19 +60,19 @@ export class RunViews {
     const measure = scene.by === 'stalls' ? 'frozen time' : 'QoE';
     setText(
       byId('typical-text'),
-      `Yes, for this link: of ${starts} starts on it, this one is in the middle by the difference in ${measure}. Simulated from ` +
-        `all of them, the first minute with dash.js’s rule freezes for ${seconds(rival.stallSeconds)} on average, at a ` +
+      `Yes, for this link: of its ${starts} starts, this one is near the median by how much the players differ in ` +
+        `${measure}. If all starts are simulated, the first minute with dash.js’s rule freezes for ${seconds(rival.stallSeconds)} on average, at a ` +
         `quality of ${rival.quality}; with leo-abr for ${seconds(own.stallSeconds)}, at ${own.quality}. Other links differ.`,
     );
     return scene.about;
   }
 
-  /** The part of the session in view: it follows the newest moment, and stays while it has the chosen one. */
+  /** Returns the part of the session in view. It follows the newest moment, or stays while it has the chosen moment. */
   #windowAt(moment: number): TimelineView['window'] {
     const { window } = this.timeline;
     const isIn = moment >= window.fromSeconds && moment <= window.toSeconds;
     if (this.#chosenSeconds === undefined || !isIn) {
-      const toSeconds = Math.max(FIRST_SECONDS, AHEAD_SECONDS * Math.ceil(moment / AHEAD_SECONDS + 0.5));
+      const toSeconds = Math.max(FIRST_SECONDS, STEP_SECONDS * Math.ceil(moment / STEP_SECONDS + 0.5));
       this.timeline.window = { fromSeconds: Math.max(0, toSeconds - WINDOW_SECONDS), toSeconds };
     }
     return this.timeline.window;
@@ -101,14 +101,13 @@ export class RunViews {
     setText(byId('story'), storyOf(run));
     setText(byId('news'), newsOf(run) ?? about);
     this.timeline.markedSeconds = this.#chosenSeconds;
-    this.timeline.forecasts = run.players.map(({ place, record }) => ({
-      place,
-      forecast: DecisionView.at(record, moment)?.forecast,
-    }));
+    this.timeline.forecasts = run.players.map(({ place, record }) => {
+      return { place, forecast: inForce(record.decisions, moment)?.forecast };
+    });
   }
 }
 
-/** The link, and what each player did. */
+/** Describes the link and the players at a moment. */
 function momentText({ timeline, players }: DemoRun, moment: number): string {
   const link = `link ${megabits(timeline.capacityBps[timeline.indexAt(moment)] ?? 0)} Mbit/s`;
   const states = players.map(({ title, record }) => {
@@ -125,6 +124,6 @@ function stateAt({ startupSoFarSeconds, stallsSoFar }: SessionRecord, moment: nu
   return isFrozen ? 'frozen' : 'playing';
 }
 
-function legendEntry(place: string, kind: string, text: string): HTMLLIElement {
-  return element('li', { class: place }, element('span', { class: `key ${kind}`, 'aria-hidden': 'true' }), text);
+function legendEntry(kind: string, text: string, style?: string): HTMLLIElement {
+  return element('li', { style }, element('span', { class: `key ${kind}`, 'aria-hidden': 'true' }), text);
 }

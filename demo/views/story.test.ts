@@ -7,13 +7,8 @@ import { SessionRecord } from '../run/session-record.ts';
 import { Timeline } from '../run/timeline-model.ts';
 import { newsOf, storyOf } from './story.ts';
 
-const link: PublishedLink = {
-  stepEndsSeconds: [100],
-  ratesBps: [1e6],
-  rttSeconds: 0.04,
-  startSeconds: 0,
-  traceStartUtcMs: 0,
-};
+const steps = { stepEndsSeconds: [100], ratesBps: [1e6] };
+const link: PublishedLink = { ...steps, rttSeconds: 0.04, startSeconds: 0, traceStartUtcMs: 0 };
 
 function runOf(...records: SessionRecord[]): DemoRun {
   return {
@@ -24,11 +19,9 @@ function runOf(...records: SessionRecord[]): DemoRun {
   };
 }
 
-function record(
-  stalls: readonly (readonly [from: number, to: number])[],
-  handover?: ExpectedHandover,
-  nowSeconds = 20,
-) {
+type Stalls = readonly (readonly [from: number, to: number])[];
+
+function record(stalls: Stalls, handover?: ExpectedHandover, nowSeconds = 20) {
   const made = new SessionRecord(
     [1e6, 16e6, 8e6].map((bitrateBps, index) => ({
       ...{ index, bitrateBps, requestedAtSeconds: 4 + 3 * index, bufferLevelSeconds: 1, receivedBits: 1 },
@@ -45,20 +38,12 @@ const plain = (text: string | undefined) => text?.replaceAll('\u00a0', ' ');
 
 test('says how often and how long each picture froze, and how good it was', () => {
   expect(storyOf(runOf(new SessionRecord(), new SessionRecord()))).toBe('The players begin.');
-  const story = (...stalls: (readonly (readonly [number, number])[])[]) =>
-    plain(storyOf(runOf(...stalls.map((one) => record(one)))));
-  const quality = 'Picture quality: 53 and 53 of 100.';
+  const story = (...stalls: Stalls[]) => plain(storyOf(runOf(...stalls.map((one) => record(one)))));
+  const twice: Stalls = [3, 5].map((from) => [from, from + 1]);
+  const quality = 'Picture quality, of 100: A 53, B 53.';
   expect(story([], [])).toBe(`In 20 s no picture froze. ${quality}`);
   expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze once, for 1.3 s; B never froze. ${quality}`);
-  expect(
-    story(
-      [],
-      [
-        [3, 4],
-        [5, 6],
-      ],
-    ),
-  ).toBe(`In 20 s A never froze; B froze 2 times, for 2.0 s in all. ${quality}`);
+  expect(story([], twice)).toBe(`In 20 s A never froze; B froze 2 times, for 2.0 s in all. ${quality}`);
 });
 
 test('news are an expected handover with what was done for it, while it is ahead and shortly after', () => {
@@ -66,7 +51,7 @@ test('news are an expected handover with what was done for it, while it is ahead
   const news = (now: number, more: Partial<ExpectedHandover> = {}) =>
     plain(newsOf(runOf(record([], undefined, now), record([], { ...handover, ...more }, now))));
   expect(news(11)).toBe('B expects another satellite in 1 s (90 % sure): 8 instead of 16 Mbit/s.');
-  expect(news(11, { sinceSeconds: 10.5 })).toBe('B expects another satellite in 1 s (90 % sure): nothing to do.');
+  expect(news(11, { sinceSeconds: 10.5 })).toBe('B expects another satellite in 1 s (90 % sure): no change.');
   expect(news(14)).toBe('At 0:12 the link moved to another satellite, as B had expected: 8 instead of 16 Mbit/s.');
   expect(news(21)).toBeUndefined();
   expect(news(11, { confidence: 0.3 })).toBeUndefined();

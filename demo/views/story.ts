@@ -1,26 +1,27 @@
-/** What a viewer has seen in a run, in a sentence or two, and the news of the link. Pure. */
+/** Says in a sentence or two what a viewer has seen in a run, and the news of the link. Pure. */
 
 import { bitrate, clock, decimal, percent, seconds } from '../format.ts';
 import { type ExpectedHandover, type Preparation, preparationFor } from '../run/handovers.ts';
-import { type DemoRun, nowSecondsOf, type RunPlayer } from '../run/run.ts';
-import { seenSoFar } from '../run/session-record.ts';
+import { type DemoRun, nowSecondsOf } from '../run/run.ts';
+import { type SessionRecord, seenSoFar } from '../run/session-record.ts';
 
-/** A stall that everybody notices, and how long before it a download counts as given up for its sake. */
+/** Everybody notices a stall of this length. */
 const LONG_SECONDS = 0.5;
+/** If a player gives up a download at most this long before a stall, it has escaped the stall. */
 const RESCUE_SECONDS = 8;
-/** Rarer guesses are not named. */
+/** An expected handover with a lower confidence is not shown. */
 const LEAST_CONFIDENCE = 0.5;
-/** For so long a handover that is over stays news. */
+/** A handover stays news for this time. */
 const NEWS_SECONDS = 8;
 
-/** How often and for how long each picture froze, and how good it was. */
+/** Says how often and for how long each picture froze, and its quality. */
 export function storyOf(run: DemoRun): string {
   const { players, scenario } = run;
   if (players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
   const froze = players.map(({ title, record }) => `${title} ${frozenText(record.stalls.length, record.stallSeconds)}`);
   const text = players.every(({ record }) => record.stalls.length === 0) ? 'no picture froze' : froze.join('; ');
-  const seen = players.map(({ record }) => seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–');
-  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Picture quality: ${listed(seen)} of 100.`;
+  const seen = players.map(({ title, record }) => `${title} ${seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–'}`);
+  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Picture quality, of 100: ${seen.join(', ')}.`;
 }
 
 function frozenText(count: number, total: number): string {
@@ -29,36 +30,33 @@ function frozenText(count: number, total: number): string {
   return count === 1 ? `froze once, for ${time}` : `froze ${count} times, for ${time} in all`;
 }
 
-const listed = (words: readonly string[]) =>
-  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-
-/** An expected handover ahead or just over, else a stall that a player escaped; undefined if there is neither. */
+/** Describes a handover that is expected or just over, or else a stall that a player escaped; undefined without news. */
 export function newsOf(run: DemoRun): string | undefined {
   const now = nowSecondsOf(run);
   for (const { title, record } of run.players) {
-    const news = record.handovers.findLast(
-      ({ atSeconds, confidence }) => confidence >= LEAST_CONFIDENCE && atSeconds > now - NEWS_SECONDS,
-    );
+    const news = expectedIn(record).findLast(({ atSeconds }) => atSeconds > now - NEWS_SECONDS);
     if (news === undefined) continue;
     const { atSeconds, confidence } = news;
     const did = preparationText(preparationFor(news, record));
+    const ahead = `${Math.ceil(atSeconds - now)}\u00a0s (${percent(confidence)} sure)`;
     return atSeconds > now
-      ? `${title} expects another satellite in ${Math.ceil(atSeconds - now)}\u00a0s (${percent(confidence)} sure): ${did}.`
+      ? `${title} expects another satellite in ${ahead}: ${did}.`
       : `At ${clock(atSeconds)} the link moved to another satellite, as ${title} had expected: ${did}.`;
   }
   return rescueOf(run);
 }
 
-/** What a player did for an expected handover. */
+/** Says how a player prepared for an expected handover. */
 export function preparationText({ slowedTo, lowered }: Preparation): string {
   if (lowered) return `${bitrate(lowered.toBps)} instead of ${bitrate(lowered.fromBps)} Mbit/s`;
-  return slowedTo === undefined ? 'nothing to do' : `plays ${decimal(100 * (1 - slowedTo), 0)}\u00a0% slower`;
+  return slowedTo === undefined ? 'no change' : `plays ${decimal(100 * (1 - slowedTo), 0)}\u00a0% slower`;
 }
 
-export const expectedIn = ({ record }: RunPlayer): ExpectedHandover[] =>
-  record.handovers.filter(({ confidence }) => confidence >= LEAST_CONFIDENCE);
+export function expectedIn({ handovers }: SessionRecord): ExpectedHandover[] {
+  return handovers.filter(({ confidence }) => confidence >= LEAST_CONFIDENCE);
+}
 
-/** The first long stall of a player that another one escaped because it gave up a download. */
+/** Describes the first long stall that another player escaped, because it gave up a download. */
 function rescueOf({ players }: DemoRun): string | undefined {
   for (const { title: otherTitle, record: other } of players) {
     const stall = other.stallsSoFar.find(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= LONG_SECONDS);

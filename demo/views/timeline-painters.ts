@@ -3,7 +3,7 @@
 import uPlot from 'uplot';
 import type { FanStep } from '../run/timeline-model.ts';
 
-/** A time range as x positions on the canvas, clipped to the plot; undefined if out of view. */
+/** Converts a time range to x positions on the canvas, clipped to the plot; undefined if it is out of view. */
 function across(u: uPlot, fromSeconds: number, toSeconds: number): { x: number; width: number } | undefined {
   const { left, width } = u.bbox;
   const from = Math.max(left, u.valToPos(fromSeconds, 'x', true));
@@ -21,7 +21,7 @@ function clipped(u: uPlot, paint: (context: CanvasRenderingContext2D) => void): 
   ctx.restore();
 }
 
-/** Dashed lines across the plot, at seconds (`x`) or values (`y`). */
+/** Paints dashed lines across the plot, at seconds (`x`) or values (`y`). */
 export function paintDashes(
   u: uPlot,
   scale: 'x' | 'y',
@@ -48,7 +48,7 @@ export interface Band {
   endSeconds: number;
 }
 
-/** Bands of the plot's full height; with `of`, only in one of its rows, counted from the top. */
+/** Paints bands of the plot's full height or, with `of`, of a row, counted from the top. */
 export function paintBands(u: uPlot, bands: readonly Band[], colour: string, of?: { row: number; rows: number }): void {
   const height = u.bbox.height / (of?.rows ?? 1);
   const inset = of ? 2 * uPlot.pxRatio : 0;
@@ -64,7 +64,7 @@ export function paintBands(u: uPlot, bands: readonly Band[], colour: string, of?
   });
 }
 
-/** A ruled line across the plot with a label, if any, at its top, on the side that has room. */
+/** Paints a line across the plot. Its label, if `text` is not empty, is at the top, on the side that has room. */
 export function paintRule(
   u: uPlot,
   seconds: number,
@@ -96,14 +96,14 @@ export function paintFuture(u: uPlot, nowSeconds: number, { veil, line }: { veil
   if (future === undefined) return;
   ctx.save();
   ctx.fillStyle = veil;
-  // Half of a line along the plot's edge is outside the plot.
+  // Half of a line at the plot's edge is outside the plot.
   ctx.fillRect(future.x, bbox.top, future.width + uPlot.pxRatio, bbox.height + uPlot.pxRatio);
   ctx.fillStyle = line;
   ctx.fillRect(future.x, bbox.top, uPlot.pxRatio, bbox.height);
   ctx.restore();
 }
 
-/** The 10 to 90 % range of a forecast as an area, its median as a line; the y scale is in Mbit/s. */
+/** Paints the 10 to 90 % range of a forecast as an area, and its median as a line. The y scale is in Mbit/s. */
 export function paintFan(u: uPlot, steps: readonly FanStep[], { area, line }: { area: string; line: string }): void {
   clipped(u, (ctx) => {
     const y = (bps: number) => u.valToPos(bps / 1e6, 'y', true);

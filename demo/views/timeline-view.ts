@@ -1,4 +1,4 @@
-/** The timeline: uPlot lanes with one time axis and one marker. */
+/** The timeline: lanes by uPlot with a common time axis and a marker. */
 
 import uPlot from 'uplot';
 import { element, nextTask } from '../dom.ts';
@@ -9,13 +9,10 @@ import { AXIS_HEIGHT, type LaneContent, type LaneForecasts, lanesOf } from './la
 import { type Palette, readPalette } from './palette.ts';
 import { paintDashes, paintFuture } from './timeline-painters.ts';
 
-/** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
+/** Width of the y axes in CSS pixels. All lanes have the same width, so that their times align. */
 const GUTTER = 46;
 
-interface Lane {
-  plot: uPlot;
-  content: LaneContent;
-}
+type Lane = { plot: uPlot; content: LaneContent };
 
 export class TimelineView {
   markedSeconds: number | undefined;
@@ -27,7 +24,7 @@ export class TimelineView {
   #lanes: Lane[] = [];
   #run: DemoRun | undefined;
 
-  /** `onPoint`: the pointer chose a second. */
+  /** `onPoint` receives the second at which the pointer is pressed. */
   constructor(host: HTMLElement, onPoint: (seconds: number) => void) {
     this.#host = host;
     for (const type of ['pointermove', 'pointerdown'] as const) {
@@ -41,13 +38,11 @@ export class TimelineView {
       for (const { plot, content } of this.#lanes) plot.setSize(this.#size(content));
       this.#placeMarker();
     }).observe(host);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener(
-      'change',
-      () => this.#run && void this.begin(this.#run),
-    );
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', () => this.#run && void this.begin(this.#run));
   }
 
-  /** Replaces the run, and draws it; a lane per task keeps tasks short. */
+  /** Replaces the run and draws it. Each lane is a task, which keeps tasks short. */
   async begin(run: DemoRun): Promise<void> {
     this.#run = run;
     for (const { plot } of this.#lanes.splice(0)) plot.destroy();
@@ -58,7 +53,7 @@ export class TimelineView {
     this.#lanes = lanes;
     for (const content of contents) {
       await nextTask();
-      // A later call builds other lanes.
+      // If a later call has begun, it builds other lanes.
       if (lanes !== this.#lanes) return;
       const host = element('div', { class: 'lane' }, element('h3', {}, content.title));
       this.#host.append(host);
@@ -85,11 +80,7 @@ export class TimelineView {
     const { timeline, players } = run;
     const { series, range, splits, label, hasTimes = false, dataOf } = content;
     const handovers = timeline.handovers();
-    const axis: uPlot.Axis = {
-      stroke: palette.axis,
-      font: '12px system-ui, sans-serif',
-      ticks: { show: false },
-    };
+    const axis: uPlot.Axis = { stroke: palette.axis, font: '12px system-ui, sans-serif', ticks: { show: false } };
     const times: uPlot.Axis = {
       ...axis,
       grid: { show: false },

@@ -1,4 +1,4 @@
-/** The service worker of the static site: the paced origin with the shipped traces, for the pages in its folder. */
+/** The service worker of the static site is the paced origin with the shipped traces, for the pages in its folder. */
 
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { Origin } from '../../replay/origin/origin.ts';
@@ -10,7 +10,7 @@ const origin = new Origin({ traces: synthesizeShippedTraces(), acceptTraces: tru
 
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
-// A page that was reloaded past the worker asks for it.
+// If a page was reloaded past the worker, it asks for the worker.
 self.addEventListener('message', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('fetch', (event) => {
   const { request } = event;

@@ -45,7 +45,7 @@ createServer((request, response) => {
   const { method } = request;
   if (method === 'PUT' || method === 'POST') {
     const file = { chunks: [], readers: new Set(), isComplete: false };
-    // A manifest replaces the former one when it is complete.
+    // When a manifest is complete, it replaces the former manifest.
     if (!path.endsWith('.mpd')) files.set(path, file);
     request.on('data', (chunk) => {
       file.chunks.push(chunk);

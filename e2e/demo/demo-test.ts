@@ -1,4 +1,4 @@
-/** Shared by the tests of the demo page: the server of `npm start`, and a page that must not log errors. */
+/** The server of `npm start` and a page without errors, for the tests of the demo page. */
 
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
@@ -38,8 +38,7 @@ export const test = base.extend<DemoFixtures, { demo: Awaited<ReturnType<typeof 
   open: async ({ demo, page }, use) => {
     const errors: string[] = [];
     page.on('console', (message: ConsoleMessage) => {
-      // dash.js logs a warning if a change of choice interrupts a play().
-      // The browser logs that the origin refuses a trace.
+      // The browser logs an error if the origin refuses a trace.
       if (message.type() === 'error' && !message.location().url.endsWith('/traces')) errors.push(message.text());
     });
     page.on('pageerror', (error) => errors.push(error.stack ?? error.message));

@@ -16,15 +16,15 @@ import {
 const WIDTHS = [64, 96, 128, 160, 192, 224];
 const LADDER_BPS = SCENARIOS['hd-16']!.ladderBps;
 
-/** A link with capacity for the top of the ladder throughout: the representation on screen soon changes. */
+/** This link always carries the top of the ladder, so that the representation on screen soon changes. */
 const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
 
-/** A player's figures: how long it froze, quality so far and now, and the time behind live or the startup delay. */
+/** A player's figures: freezes, mean quality, current quality, and time behind live or startup delay. */
 const FIGURES = [/^never$|^\d+\.\d+\ss, \d+\s×$/, /^\d+ of 100$/, /^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/];
 
 const player = (page: Page, number: number) => page.getByRole('article', { name: `Player ${number}` });
 
-/** Each player shows the picture of the bitrate in its figures, which follows it within a quarter of a second. */
+/** Each player shows the picture of the bitrate in its figures. The figures follow within a quarter of a second. */
 async function expectStatedPictures(page: Page): Promise<void> {
   const shownAndStated = () =>
     page.getByRole('article').evaluateAll((articles) =>
@@ -39,7 +39,7 @@ async function expectStatedPictures(page: Page): Promise<void> {
   }).toPass();
 }
 
-/** Something is drawn on every lane of the timeline. */
+/** Every lane of the timeline shows a drawing. */
 async function expectDrawnLanes(page: Page, lanes: number): Promise<void> {
   const colours = await page.locator('.lane canvas').evaluateAll((canvases) =>
     (canvases as HTMLCanvasElement[]).map((canvas) => {
@@ -53,7 +53,7 @@ async function expectDrawnLanes(page: Page, lanes: number): Promise<void> {
 }
 
 test('a live scenario has lanes and figures of its own; on demand has its lanes again', async ({ open, page }) => {
-  // No time server but the origin is asked.
+  // The page asks no time server but the origin.
   const hosts = new Set<string>();
   page.on('request', (request) => hosts.add(new URL(request.url()).hostname));
   await open(CALM.replace('mpc-d', 'mpc-d,mpc-l@hls,mpc-l@shaka,mpc-o').replace('hd-16', 'live-hd-3'));
@@ -90,7 +90,7 @@ test('another algorithm, link, scenario or start restarts the players and change
   await page.getByRole('spinbutton', { name: 'Start' }).press('Enter');
   expect(['trace', 'scenario', 'start'].map(parameter)).toEqual(['driving-country', 'pensieve-60', '30']);
   await untilPlayed(page, 1);
-  // If dash.js decides, its own reasons are shown.
+  // If dash.js decides, the page shows dash.js's reasons.
   await openDecisions(page);
   await expect(page.getByRole('region', { name: 'Decisions of dash.js alone' })).toContainText(/segment \d+/);
 
@@ -175,7 +175,7 @@ test('a lane changes its player or gets its own ABR; players come and go; stoppi
 test('a start that is overtaken plays nothing; one that fails can be tried again', async ({ open, page }) => {
   await open('?players=mpc-d@shaka,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
   const restart = page.getByRole('button', { name: 'Start again' });
-  // Restarts before, during and after the start of the players.
+  // The restarts come before, during and after the start of the players.
   for (const pauseMs of [0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80]) {
     await restart.click();
     await page.waitForTimeout(pauseMs);
@@ -183,7 +183,7 @@ test('a start that is overtaken plays nothing; one that fails can be tried again
   await restart.click();
   await untilPlayed(page, 1);
   for (const number of [1, 2]) await expect(player(page, number)).toContainText('playing');
-  // Only the sessions of the last start are asked for media.
+  // The players request media of the last start's sessions only.
   const asked = new Set<string>();
   page.on('request', (request) => asked.add(/session\/\d+\/(?=.*m4s)/.exec(request.url())?.[0] ?? ''));
   await untilPlayed(page, 5);

@@ -4,11 +4,11 @@ import type { Page } from '@playwright/test';
 import { SCENES } from '../../demo/choice/scenes.ts';
 import { expect, expectNoAxeViolations, test } from './demo-test.ts';
 
-/** A pause of the host spoils one attempt, but hardly each of them. */
+/** The test tries again in this time, because a pause of the host spoils an attempt. */
 const ATTEMPTS_MS = 400_000;
 const MINUTE_MS = 90_000;
 
-/** Frozen seconds by the page, and the places of the lanes that are ahead, once its sentence has these seconds. */
+/** Waits until the page's sentence has these seconds. Returns each lane's frozen seconds, and the lanes ahead. */
 async function readAt(page: Page, seconds: number) {
   await page.waitForFunction(
     (least) => Number(/^In (\d+)/.exec(document.querySelector('#story')!.textContent!)?.[1] ?? 0) >= least,
@@ -41,7 +41,7 @@ test('the player’s own rule freezes, leo-abr hardly does, and is ahead after 2
       expect(frozen[OWN]).toBeLessThan(0.8);
     }
     await expect(page.locator('#story')).toHaveText(
-      /^In \d+\ss dash\.js alone froze \d+ times, for [\d.]+\ss in all; leo-abr (never froze|froze .*)\. Picture quality: \d+ and \d+ of 100\.$/,
+      /^In \d+\ss dash\.js alone froze \d+ times, for [\d.]+\ss in all; leo-abr (never froze|froze .*)\. Picture quality, of 100: dash\.js alone \d+, leo-abr \d+\.$/,
     );
   }).toPass({ timeout: ATTEMPTS_MS });
 
@@ -50,7 +50,7 @@ test('the player’s own rule freezes, leo-abr hardly does, and is ahead after 2
     [390, 844],
   ] as const) {
     await page.setViewportSize({ width, height });
-    // Without scrolling: the sentence, both bars of each lane, and the red marks of the freezes.
+    // The sentence, both bars of each lane and the red marks of the freezes are visible without scrolling.
     const seen = [page.locator('#story'), page.locator('.bar.quality').last(), page.locator('.lane .u-over').first()];
     for (const part of seen) {
       const box = (await part.boundingBox())!;

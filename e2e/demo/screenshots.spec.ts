@@ -1,11 +1,10 @@
 /**
  * Compares the parts of the demo page that do not depend on time with the pictures in screenshots.spec.ts-pictures/:
- * the page before the first request (manifests are withheld), and the views of an invented run
- * (demo/views/recorded-run.fixture.ts).
+ * the page before the first request, and the views of an invented run (demo/views/recorded-run.fixture.ts).
  *
- * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs; with another
- * browser the test is skipped. After an intended change:
- * npx playwright test e2e/demo/screenshots.spec.ts --update-snapshots
+ * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs, so the tests
+ * are skipped with another browser. After an intended change: npx playwright test e2e/demo/screenshots.spec.ts
+ * --update-snapshots
  */
 
 import { dirname, join } from 'node:path';
@@ -22,9 +21,9 @@ test.skip(
 );
 
 test.use({
-  // Only the browser's own font, whatever the machine has.
+  // The browser uses only its own font, not the machine's.
   launchOptions: { executablePath, args, env: { ...env, FONTCONFIG_PATH: join(dirname(executablePath), 'fonts') } },
-  // Without transitions of the bars.
+  // The bars then have no transitions.
   contextOptions: { reducedMotion: 'reduce' },
 });
 
@@ -32,6 +31,7 @@ const WIDTHS = { wide: 1280, narrow: 390 };
 type PageVariant = `${keyof typeof WIDTHS} ${'light' | 'dark'}`;
 const ALL: readonly PageVariant[] = ['wide light', 'wide dark', 'narrow light', 'narrow dark'];
 
+/** Compares each part of the page with its pictures in these variants. */
 async function compare(page: Page, parts: readonly [name: string, part: Locator, variants: readonly PageVariant[]][]) {
   for (const variant of ALL) {
     const [width, colorScheme] = variant.split(' ') as [keyof typeof WIDTHS, 'light' | 'dark'];
@@ -49,7 +49,7 @@ async function compare(page: Page, parts: readonly [name: string, part: Locator,
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 test('before the first request', async ({ page, open }) => {
-  // Never answered: players wait and their clocks stand still.
+  // A manifest that never comes stops the players and their clocks.
   await page.route('**/manifest.mpd', () => {});
   await open('?players=dynamic,mpc-l&trace=driving-motorway&scenario=hd-16&start=30');
   await openDecisions(page);

@@ -1,4 +1,4 @@
-/** The demo page with a lane's choice of forecasts: the real prediction service on the replayed link, and ONNX models. */
+/** A lane of the demo page chooses its forecasts: the real prediction service on the replayed link, or ONNX models. */
 
 import { readFileSync } from 'node:fs';
 import { expect, expectNoAxeViolations, test } from './demo-test.ts';
@@ -12,16 +12,12 @@ test('the service on the replayed link is used, and ends with the run', async ({
   await page.getByRole('combobox', { name: 'Forecasts of player 1' }).selectOption('a service on this link');
   expect(new URL(page.url()).searchParams.get('players')).toBe('mpc-l@service');
   const service = new URL((await asked).url()).origin;
-  // Where the host stood still, the player measures another link than the service forecasts.
+  // After a pause of the host, the player measures another link than the service forecasts.
   await expect(lane).toContainText(/Used, the newest \d+ s old|Not believed/, { timeout: 60_000 });
   if (!((await lane.textContent()) ?? '').includes('Not believed')) {
     await expect(lane).toContainText(/service, \d\.\d\ss old: .* next|Not believed/, { timeout: 60_000 });
   }
-  const answers = () =>
-    fetch(`${service}/v1/state`).then(
-      () => true,
-      () => false,
-    );
+  const answers = async () => (await fetch(`${service}/v1/state`).catch(() => undefined)) !== undefined;
   expect(await answers()).toBe(true);
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect.poll(answers).toBe(false);

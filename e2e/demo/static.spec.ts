@@ -1,4 +1,4 @@
-/** The demo as static files, from a server of files alone: its origin is a service worker. */
+/** The demo as static files. Its origin is a service worker. */
 
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const MEASURED_MS = 15_000;
 async function builtSite(): Promise<string> {
   const outDir = join(process.env['LEO_ABR_BUILDS']!, 'site');
   if (existsSync(outDir)) return outDir;
-  // Another worker may be building, too.
+  // Another worker may build at the same time.
   const own = `${outDir}.${process.pid}`;
   await build({ logLevel: 'error', build: { outDir: own } });
   await build({ mode: 'demo-worker', logLevel: 'error', build: { outDir: own } });
@@ -54,7 +54,7 @@ test('a bare address plays the first scene, and says what happens', CORE, async 
   const look = async () => {
     const [playing, story] = await page.evaluate(() => {
       const videos = [...document.querySelectorAll('video')];
-      // A live stream joins 20 s after its start; the picture has a size once a frame is decoded.
+      // A live stream joins 20 s after its start. The picture has a size once a frame is decoded.
       const playing = videos.filter(({ currentTime, videoWidth }) => currentTime >= 20 && videoWidth > 0);
       return [`${playing.length} of ${videos.length}`, document.querySelector('#story')?.textContent] as const;
     });
@@ -113,7 +113,7 @@ test('three players race on the service worker, which follows the trace', async 
   });
   expect(downloads.length).toBeGreaterThan(5);
   expect(median(late)).toBeGreaterThan(-0.03);
-  // 0.006 on a quiet host; a busy one delays the page.
+  // The median is 0.006 on a quiet host. A busy host delays the page.
   expect(median(late)).toBeLessThan(0.1);
 
   const log = await page.evaluate(async (url) => (await fetch(url)).json(), `${site}session/${id}/log`);

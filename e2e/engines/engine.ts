@@ -1,6 +1,6 @@
 /**
- * Other engines than today's Chromium, driven by W3C WebDriver or the DevTools protocol: the part of Playwright's `Browser` that the playback tests use.
- * Playwright itself drives Firefox and WebKit only in builds of its own, and its BiDi needs a newer Firefox than Debian's.
+ * Drives other engines than today's Chromium by W3C WebDriver or the DevTools protocol, for the playback tests.
+ * Playwright drives only its own builds of Firefox and WebKit, and its BiDi needs a newer Firefox than Debian's.
  */
 
 import { type SpawnOptions, spawn } from 'node:child_process';
@@ -8,27 +8,21 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-/** A browser of another engine, as far as the tests use Playwright's. */
+/** The part of Playwright's `Browser` that the tests use. A context has no storage of other contexts. */
 export interface EngineBrowser {
   readonly name: string;
-  /** Without storage of other contexts. */
-  newContext(): Promise<EngineContext>;
-  close(): Promise<void>;
-}
-
-export interface EngineContext {
-  newPage(): Promise<EnginePage>;
+  newContext(): Promise<{ newPage(): Promise<EnginePage>; close(): Promise<void> }>;
   close(): Promise<void>;
 }
 
 export interface EnginePage {
   goto(url: string): Promise<void>;
   reload(): Promise<void>;
-  /** Calls a function in the page with an argument of JSON's types, `undefined`, NaN and infinities; so is its result. */
+  /** Calls a function in the page. Argument and result have JSON's types, `undefined`, NaN and infinities. */
   evaluate(act: (argument: unknown) => unknown, argument?: unknown): Promise<unknown>;
 }
 
-/** The two below also run in the page. JSON has no name for these values. */
+/** `toText` and `fromText` also run in the page. JSON has no name for the special values. */
 function toText(value: unknown): string {
   return JSON.stringify({ value }, (_, one) => {
     const isNamed = one === undefined || (typeof one === 'number' && !Number.isFinite(one));
@@ -45,12 +39,12 @@ function fromText(text: string): unknown {
   return revived.value;
 }
 
-/** The text of a function that takes the argument's text and resolves to the result's, or rejects. */
+/** Makes the text of a function from the argument's text to a promise of the result's text. */
 export const inPage = (act: (argument: never) => unknown) =>
   `async (text) => (${toText})(await (${act})((${fromText})(text)))`;
 export { fromText, toText };
 
-/** The first of these programs on the search path or at that path. */
+/** Finds the first of these programs. A name is looked for on the search path, a path as it is. */
 export function findProgram(...names: string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return names
@@ -104,14 +98,14 @@ export function startProgram(path: string, args: string[], { env, ...options }: 
   const stop = () => child.kill('SIGKILL');
   process.once('exit', stop);
   let said = '';
-  // Once no process holds its output.
+  // The event comes once no process holds the program's output.
   const ended = new Promise<void>((resolve) =>
     child.once('close', () => {
       process.off('exit', stop);
       resolve();
     }),
   );
-  // Xvfb says its display in file 3.
+  // Xvfb writes the number of its display to file 3.
   const outputs = [child.stdout!, child.stderr!, child.stdio[3] as Readable];
   for (const output of outputs) {
     output.on('data', (bytes) => {
@@ -121,7 +115,7 @@ export function startProgram(path: string, args: string[], { env, ...options }: 
   return {
     child,
     ended,
-    /** The first match in what it writes. */
+    /** Resolves to the first match in the program's output. */
     match: (pattern: RegExp) =>
       new Promise<string>((resolve, reject) => {
         const look = () => {

@@ -3,35 +3,25 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Connection,
-  connect,
-  type EngineBrowser,
-  type EnginePage,
-  findProgram,
-  fromText,
-  inPage,
-  startProgram,
-  toText,
-} from './engine.ts';
+import * as engine from './engine.ts';
 
-export const findFirefox = () => findProgram(process.env['FIREFOX_PATH'] || 'firefox-esr', 'firefox');
+export const findFirefox = () => engine.findProgram(process.env['FIREFOX_PATH'] || 'firefox-esr', 'firefox');
 
-/** Beside those that Firefox sets itself under remote control. 0: media may begin to play without a click. */
+/** Preferences beside those that Firefox sets itself under remote control. Media may play without a click (0). */
 const PREFERENCES = { 'media.autoplay.default': 0, 'media.autoplay.blocking_policy': 0, 'browser.startup.page': 0 };
 
 type Evaluated =
   | { type: 'success'; result: { value: string } }
   | { type: 'exception'; exceptionDetails: { text: string } };
 
-export async function startFirefox(path: string): Promise<EngineBrowser> {
+export async function startFirefox(path: string): Promise<engine.EngineBrowser> {
   const profile = await mkdtemp(join(tmpdir(), 'leo-abr-firefox-'));
   const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref('${name}', ${value});\n`);
   await writeFile(join(profile, 'user.js'), lines.join(''));
   const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'];
-  const program = startProgram(path, args);
+  const program = engine.startProgram(path, args);
   const url = await program.match(/WebDriver BiDi listening on (ws:\S+)/);
-  const bidi = await connect(`${url}/session`);
+  const bidi = await engine.connect(`${url}/session`);
   type BidiSession = { capabilities: { browserVersion: string } };
   const { capabilities } = await bidi.send<BidiSession>('session.new', { capabilities: {} });
   return {
@@ -52,20 +42,20 @@ export async function startFirefox(path: string): Promise<EngineBrowser> {
   };
 }
 
-async function openTab(bidi: Connection, userContext: string): Promise<EnginePage> {
+async function openTab(bidi: engine.Connection, userContext: string): Promise<engine.EnginePage> {
   const { context } = await bidi.send<{ context: string }>('browsingContext.create', { type: 'tab', userContext });
   return {
     goto: (url) => bidi.send('browsingContext.navigate', { context, url, wait: 'complete' }),
     reload: () => bidi.send('browsingContext.reload', { context, wait: 'complete' }),
     async evaluate(act, argument) {
       const evaluated = await bidi.send<Evaluated>('script.callFunction', {
-        functionDeclaration: inPage(act),
-        arguments: [{ type: 'string', value: toText(argument) }],
+        functionDeclaration: engine.inPage(act),
+        arguments: [{ type: 'string', value: engine.toText(argument) }],
         target: { context },
         awaitPromise: true,
       });
       if (evaluated.type === 'exception') throw new Error(evaluated.exceptionDetails.text);
-      return fromText(evaluated.result.value);
+      return engine.fromText(evaluated.result.value);
     },
   };
 }

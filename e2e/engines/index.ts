@@ -10,17 +10,17 @@ export { toEs2018 } from './old-chromium.ts';
 export const ENGINES = ['firefox', 'webkit', 'chromium-68', 'chromium-72'] as const;
 export type Engine = (typeof ENGINES)[number];
 
-/** Without H.264. */
+/** Old engines lack H.264. */
 export const isOld = (engine: Engine | undefined) => /^chromium/.test(engine ?? '');
 
-/** On Debian. GStreamer's plug-ins play the media in WebKit. */
+/** Commands for Debian. GStreamer's plug-ins play the media in WebKit. */
+const GSTREAMER = ['libav', 'plugins-good', 'plugins-bad'].map((name) => `gstreamer1.0-${name}`).join(' ');
 const INSTALL: Record<string, string> = {
   firefox: 'apt-get install firefox-esr',
-  webkit:
-    'apt-get install webkit2gtk-driver xvfb gstreamer1.0-libav gstreamer1.0-plugins-good gstreamer1.0-plugins-bad',
+  webkit: `apt-get install webkit2gtk-driver xvfb ${GSTREAMER}`,
 };
 
-/** Why the engine cannot be used here, or undefined. */
+/** Says why the engine cannot be used here. Undefined if it can. */
 export function whatIsMissing(engine: Engine): string | undefined {
   return starterOf(engine) ? undefined : `no ${engine} here: ${INSTALL[engine] ?? 'npm run engines:old'}`;
 }
@@ -33,7 +33,7 @@ export function startEngine(engine: Engine): Promise<EngineBrowser> {
 
 function starterOf(engine: Engine): (() => Promise<EngineBrowser>) | undefined {
   const [firefox, webkit, old] = [findFirefox(), findWebKit(), findOldChromium(engine)];
-  if (engine === 'firefox') return firefox === undefined ? undefined : () => startFirefox(firefox);
+  if (engine === 'firefox') return firefox ? () => startFirefox(firefox) : undefined;
   if (engine === 'webkit') return webkit && (() => startWebKit(webkit));
-  return old === undefined ? undefined : () => startOldChromium(old);
+  return old ? () => startOldChromium(old) : undefined;
 }

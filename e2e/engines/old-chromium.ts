@@ -1,23 +1,14 @@
-/** Chromium 68 and 72, as old as in televisions, driven by the DevTools protocol. Playwright needs newer ones. */
+/** Drives Chromium 68 and 72, which televisions have, by the DevTools protocol. Playwright needs newer versions. */
 
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
-import {
-  connect,
-  type EngineBrowser,
-  type EnginePage,
-  findProgram,
-  fromText,
-  inPage,
-  startProgram,
-  toText,
-} from './engine.ts';
+import * as engine from './engine.ts';
 
-/** Where `scripts/old-engines.js` unpacks them. */
-export const findOldChromium = (engine: string) =>
-  findProgram(fileURLToPath(new URL(`../../build/engines/${engine}`, import.meta.url)));
+/** Finds a browser that `scripts/old-engines.js` has unpacked. */
+export const findOldChromium = (name: string) =>
+  engine.findProgram(fileURLToPath(new URL(`../../build/engines/${name}`, import.meta.url)));
 
-/** For Chromium 68. */
+/** Converts a script to the syntax of Chromium 68. */
 export const toEs2018 = (script: string) => transformSync(script, { jsc: { target: 'es2018' }, isModule: false }).code;
 
 const ARGUMENTS = [
@@ -30,10 +21,10 @@ const ARGUMENTS = [
   '--remote-debugging-port=0',
 ];
 
-export async function startOldChromium(path: string): Promise<EngineBrowser> {
-  const program = startProgram(path, ARGUMENTS);
+export async function startOldChromium(path: string): Promise<engine.EngineBrowser> {
+  const program = engine.startProgram(path, ARGUMENTS);
   const url = await program.match(/DevTools listening on (ws:\S+)/);
-  const browser = await connect(url);
+  const browser = await engine.connect(url);
   const { product } = await browser.send<{ product: string }>('Browser.getVersion');
   return {
     name: product,
@@ -55,13 +46,11 @@ export async function startOldChromium(path: string): Promise<EngineBrowser> {
   };
 }
 
-interface Evaluated {
-  result: { value: string };
-  exceptionDetails?: { text: string; exception?: { description?: string } };
-}
+type Thrown = { text: string; exception?: { description?: string } };
+type Evaluated = { result: { value: string }; exceptionDetails?: Thrown };
 
-async function openPage(url: string): Promise<EnginePage> {
-  const page = await connect(url);
+async function openPage(url: string): Promise<engine.EnginePage> {
+  const page = await engine.connect(url);
   await page.send('Page.enable');
   const load = async (method: string, params?: object) => {
     const loaded = page.next('Page.loadEventFired');
@@ -73,12 +62,12 @@ async function openPage(url: string): Promise<EnginePage> {
     reload: () => load('Page.reload'),
     async evaluate(act, argument) {
       const { result, exceptionDetails: thrown } = await page.send<Evaluated>('Runtime.evaluate', {
-        expression: toEs2018(`(${inPage(act)})(${JSON.stringify(toText(argument))})`),
+        expression: toEs2018(`(${engine.inPage(act)})(${JSON.stringify(engine.toText(argument))})`),
         awaitPromise: true,
         returnByValue: true,
       });
       if (thrown) throw new Error(thrown.exception?.description ?? thrown.text);
-      return fromText(result.value);
+      return engine.fromText(result.value);
     },
   };
 }

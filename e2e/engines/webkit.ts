@@ -5,11 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect } from '@playwright/test';
 import { type EngineBrowser, findProgram, fromText, inPage, startProgram, toText } from './engine.ts';
 
-export interface WebKitPrograms {
-  driver: string;
-  /** The X server without a screen. */
-  display: string;
-}
+/** The driver, and the X server without a screen. */
+type WebKitPrograms = { driver: string; display: string };
 
 export function findWebKit(): WebKitPrograms | undefined {
   const [driver, display] = [findProgram('WebKitWebDriver'), findProgram('Xvfb')];
@@ -40,11 +37,11 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
   };
   const open = () =>
     send<{ sessionId: string; capabilities: { browserVersion: string } }>('POST', '/session', {
-      // Longer than any test.
+      // Scripts may run longer than any test.
       capabilities: { alwaysMatch: { timeouts: { script: 300_000 } } },
     });
   await startDriver();
-  // A session is a browser of its own; the driver has one at a time.
+  // Each session starts a browser. The driver has one session at a time.
   let session = await open();
   let isFresh = true;
   const ofSession = <Value>(method: string, path: string, body?: object) =>
@@ -52,7 +49,7 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
   return {
     name: `WebKit ${session.capabilities.browserVersion}`,
     async newContext() {
-      // The driver may fail, or wait for ever, to start a browser so soon after it ended one.
+      // The driver may fail or hang if it starts a browser soon after it ended another.
       if (!isFresh) session = await open().catch(() => program.end().then(startDriver).then(open));
       isFresh = false;
       return {

@@ -8,17 +8,17 @@ import { startProgram } from '../engines/engine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What a build of the command's pages is called with. */
+/** Arguments of the builds of the command's pages. */
 const PAGES = { 'bench-page': ['--config', 'replay/browser/page.config.ts'], demo: ['--emptyOutDir'] };
 
-/** `pages`: those that the tests need. */
+/** Installs the package with the pages that the tests need. */
 export function installTools(folder: string, pages: readonly (keyof typeof PAGES)[]): void {
   const text = readFileSync(join(ROOT, 'cli/package.json'), 'utf8');
   const { version, dependencies, optionalDependencies } = JSON.parse(text);
   const modules = join(folder, 'node_modules');
   const run = (program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
-  // Built beside a copy of the package: other tests may use the checkout's cli/dist.
+  // The build is in a copy of the package, because other tests may use the checkout's cli/dist.
   const copy = join(folder, 'copy');
   for (const name of ['README.md', 'bin', 'deploy', 'package.json']) {
     cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
@@ -29,7 +29,7 @@ export function installTools(folder: string, pages: readonly (keyof typeof PAGES
   build(dist, '--mode', 'cli');
   for (const page of pages) build(join(dist, page), ...PAGES[page]);
   run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
-  // As `npm install` would, but the dependencies are linked, which avoids a download.
+  // This is like `npm install`, but dependencies are linked, which avoids a download.
   for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });
   const tarball = join(folder, `leo-abr-tools-${version}.tgz`);
   run('tar', '-xzf', tarball, '-C', join(modules, 'leo-abr-tools'), '--strip-components=1');
@@ -45,7 +45,7 @@ export function installTools(folder: string, pages: readonly (keyof typeof PAGES
 const environment = (LANG?: string) =>
   LANG === undefined ? process.env : { ...process.env, LANG, LANGUAGE: undefined, LC_ALL: undefined };
 
-/** Runs the installed command to its end; rejects with standard error if it fails. */
+/** Runs the installed command to its end. Rejects with standard error if the command fails. */
 export async function runTools(folder: string, args: string[], LANG?: string) {
   const { executablePath, env: forBrowser } = await findBrowser({ env: environment(LANG) });
   const env = { ...forBrowser, CHROME_PATH: executablePath };

@@ -1,4 +1,4 @@
-/** The packed package with the documents' code and the examples, in Vite projects, in plain HTML files and in Node. */
+/** Tests the packed package with the documents' code and the examples in Vite projects, plain HTML files and Node. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -12,9 +12,9 @@ import { startProgram } from '../engines/engine.ts';
 import { sessionOf } from '../playback/playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The documents' stream: `.mpd` or `.m3u8`. */
+/** The documents' stream, without `.mpd` or `.m3u8`. */
 const STREAM = 'https://example.org/stream';
-/** Beside the main one. */
+/** The entries beside the main entry. */
 const ENTRIES = 'hls shaka trial onnx onnx-worker service model'.split(' ');
 const TYPES: Record<string, string> = {
   ...{ '.html': 'text/html', '.css': 'text/css', '.wasm': 'application/wasm' },
@@ -35,7 +35,7 @@ function run(program: string, args: string[], cwd: string): string {
 const runNode = (script: string, args: string[], cwd: string) =>
   run(process.execPath, [join(ROOT, 'node_modules', script), ...args], cwd);
 
-/** The code, with the test's stream in place of its own. */
+/** Replaces the stream in the code by the test's. */
 const playing = (code: string, manifest: string) =>
   code.replace(`${STREAM}.mpd`, manifest).replace(`${STREAM}.m3u8`, manifest.replace('manifest.mpd', 'master.m3u8'));
 
@@ -90,7 +90,7 @@ test.afterAll(async () => {
   if (folder !== undefined) fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** Makes a page for a new stream, and plays it there. */
+/** Makes a page for a new stream, and plays the stream in the page. */
 async function expectPlayback(page: Page, path: string, make: (manifest: string) => void): Promise<void> {
   const spec = sessionOf({ ladderBps: [300e3, 1e6, 2.5e6], segmentCount: 10, link: { 600: 6e6 } });
   const session = origin.createSession(spec);
@@ -102,7 +102,7 @@ async function expectPlayback(page: Page, path: string, make: (manifest: string)
     .poll(() => page.evaluate(() => document.querySelector('video')?.currentTime ?? 0), { timeout: 20_000 })
     .toBeGreaterThan(1.5);
   expect(errors).toEqual([]);
-  // dash.js alone begins at 1 Mbit/s, the second representation; the plugin begins at the lowest and switches up.
+  // dash.js alone begins at 1 Mbit/s, the second representation. The plugin begins at the lowest and switches up.
   const segments = session.log.map(({ path }) => path).filter((path) => path.endsWith('.m4s'));
   expect(segments[0]).toMatch(/^video-0\//);
   expect(segments.some((path) => !path.startsWith('video-0/'))).toBe(true);
@@ -135,7 +135,7 @@ test("README's links lead to files of the package, but for the list of the repos
   expect(links.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-/** Ends all that a shell has started. */
+/** Runs a script until its output matches, calls `during`, then ends all of the script's processes. */
 async function inShell(
   script: string,
   { cwd, until }: { cwd: string; until: RegExp },
@@ -223,7 +223,7 @@ test("docs/live.md's server passes on chunks as they come, and listens on the lo
   });
 });
 
-/** Builds an app of these files, or of one module; returns its script. */
+/** Builds an app from these files or from one module. Returns the app's script. */
 function buildApp(sources: string | Record<string, string>): string {
   const app = join(folder, 'app');
   const page = '<video muted autoplay></video><script type="module" src="main.ts"></script>';

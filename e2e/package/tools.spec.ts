@@ -1,4 +1,4 @@
-/** The packed leo-abr-tools in an empty folder, as somebody without a checkout has it. */
+/** Tests the packed leo-abr-tools in an empty folder, without a checkout. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ const [SERVE, ...others] = ['README.md', 'docs/service.md'].map((document) => {
   return lines.find((line) => line.startsWith('npx leo-abr-tools serve --dish simulated'))?.replace(/ +#.*/, '');
 });
 
-/** Environments, and the language of Chromium in each; Playwright's `locale` sets it in every build of Chromium. */
+/** Environments, and Chromium's language in each. Playwright's `locale` sets it in every build of Chromium. */
 for (const [LANG, locale] of [
   ['C.UTF-8', POSIX_LOCALE],
   ['de_DE.UTF-8', 'de-DE'],

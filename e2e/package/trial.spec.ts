@@ -1,6 +1,6 @@
 /**
- * A trial from the packed leo-abr-tools, as docs/production.md says: a configuration on another origin, viewers in arms, their
- * reports in `collect`, the table of `trial`, a guard, and the switch-off.
+ * A trial with the packed leo-abr-tools, as docs/production.md describes it: a configuration on another origin, viewers
+ * in arms, their reports in `collect`, the table of `trial`, a guard, and the switch-off.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ import { expect, test } from '../playback/playback-test.ts';
 import { openViewers, reportsIn, trialScenario } from '../playback/viewers.ts';
 import { installTools, runTools, servingTools } from './installed-tools.ts';
 
-/** A large trial: how many viewers, their share with the plugin, how long they watch, and where their reports stay. */
+/** Size of a trial: number of viewers, share with the plugin, seconds of media, and a folder that keeps the reports. */
 const { TRIAL_VIEWERS = '16', TRIAL_SHARE = '0.5', TRIAL_SECONDS = '4', TRIAL_FOLDER } = process.env;
 const VIEWERS = Number(TRIAL_VIEWERS);
 const SHARE = Number(TRIAL_SHARE);
@@ -26,7 +26,7 @@ const AT_ONCE = 8;
 /** A folder may have reports of earlier runs. */
 const NAME = TRIAL_FOLDER === undefined ? 'packed' : `packed ${new Date().toISOString()}`;
 
-/** As many in each arm as its share says. */
+/** Keys of viewers. Each arm gets as many viewers as its share says. */
 function keys(): string[] {
   const left = new Map(Object.entries(COUNTS));
   return Array.from({ length: 100 * VIEWERS }, (_, i) => `viewer ${i}`).filter((key) => {
@@ -52,7 +52,7 @@ async function serveFile(path: string) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/trial.json`, close: () => server.close() };
 }
 
-/** As if many viewers had seen these sessions, but waited for the plugin. */
+/** Reports of many viewers with these sessions, but with a long startup in the plugin's arm. */
 function slowReports(seen: readonly SessionReport[]): string[] {
   return Array.from({ length: 1000 }, (_, i) => {
     const report = seen[i % seen.length]!;

@@ -1,4 +1,4 @@
-/** Controllers, forecasters, time source, listener, sizes and storage that fail: playback goes on. */
+/** If controllers, forecasters, time source, listener, sizes and storage fail, playback goes on. */
 
 import { CORE_WITH_FAULTS, expect, expectBuiltInForecasts, test } from './playback-test.ts';
 

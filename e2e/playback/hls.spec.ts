@@ -1,4 +1,4 @@
-/** hls.js with the plugin as its ABR controller: what only it has. */
+/** Features that only hls.js has, with the plugin as its ABR controller. */
 
 import { CORE, editTexts, expect, liveStream, PICTURE_WIDTHS, test } from './playback-test.ts';
 
@@ -20,7 +20,7 @@ test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onSt
   expect(live).toMatchObject({ chunkSeconds: 0.25, targetLatencySeconds: seen.targetSeconds });
   expect(live!.latencySeconds).toBeGreaterThan(0);
   for (const { playbackRate } of seen.paces) expect(Math.abs(playbackRate - 1)).toBeLessThan(0.051);
-  // One decision for all parts of a segment, and at most two more, where a player that is late requests one again.
+  // All parts of a segment share a decision. A late player may request at most two segments again.
   const decided = new Set(seen.decisions.map(({ state }) => state.segmentIndex));
   expect(seen.decisions.length).toBeLessThan(decided.size + 3);
   expect(seen.requests.length).toBeGreaterThan(new Set(seen.requests.map(({ index }) => index)).size);

@@ -1,12 +1,20 @@
 /**
- * On a fast link that nobody else uses, a low-latency player stays at its target latency at rate 1, and one that joins 2 s
- * below its target goes there.
+ * On a fast link that nobody else uses, a low-latency player stays at its target latency at rate 1, and one that joins
+ * 2 s below its target goes there.
  */
 
 import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
 import type shaka from 'shaka-player';
-import { expect, type LabPlayer, liveStream, type StreamOptions, test } from './playback-test.ts';
+import {
+  describePlayers,
+  expect,
+  type LabPlayer,
+  type LabPlayerName,
+  liveStream,
+  type StreamOptions,
+  test,
+} from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -15,22 +23,22 @@ const STREAM: StreamOptions = {
   live: liveStream(4),
 };
 const CLOSE_SECONDS = 0.1;
-/** From there on the rate is about 1, and it is 1 once latency is at the target. */
+/** This long after latency was close to the target, the rate is 1, or about 1 if latency is not yet at the target. */
 const SETTLE_SECONDS = 13;
 const JOINS = ['at the target', 'below the target'] as const;
 type Join = (typeof JOINS)[number];
 
-/** What a player did. Samples are 0.1 s apart. */
+/** Behaviour of a player. Samples are 0.1 s apart. */
 interface Held {
   join: Join;
-  /** Seconds until latency was close to the target; undefined if it never was. */
+  /** Seconds until latency was close to the target. Undefined if latency never was. */
   arrivedSeconds: number | undefined;
-  /** Rates until then. */
+  /** Rates until latency was close to the target and settled. */
   climbingRates: number[];
-  /** Rates, and latency - target, from `SETTLE_SECONDS` later on. */
+  /** Rates, and latency - target, after playback has settled. */
   rates: number[];
   lateSeconds: number[];
-  /** Segments that were requested at the lowest bitrate. */
+  /** Number of segments that were requested at the lowest bitrate. */
   lowest: number;
 }
 
@@ -66,7 +74,7 @@ function installHold({ closeSeconds, settleSeconds }: { closeSeconds: number; se
       raisedSeconds = 2 + lateIn(lab);
       const { targetLatencySeconds } = handle.state.pace!;
       handle.set({ live: { ...live, targetLatencySeconds: targetLatencySeconds + raisedSeconds } });
-      // dash.js and hls.js take it for theirs.
+      // dash.js and hls.js take the plugin's target for their own.
       if (!window.shaka) raisedSeconds = 0;
     }
     const joinedMs = performance.now();
@@ -91,7 +99,7 @@ function installHold({ closeSeconds, settleSeconds }: { closeSeconds: number; se
   };
 }
 
-/** What is wrong; empty if nothing is. */
+/** Lists faults of a player's behaviour. */
 function judge({ join, arrivedSeconds, climbingRates, rates, lateSeconds, lowest }: Held): string[] {
   const share = (values: readonly number[], isGood: (value: number) => boolean) =>
     values.filter(isGood).length / values.length;
@@ -101,33 +109,31 @@ function judge({ join, arrivedSeconds, climbingRates, rates, lateSeconds, lowest
   return [
     ...(arrivedSeconds! < 45 ? [] : [`arrived after ${arrivedSeconds} s`]),
     ...(isClose > 0.9 && isNormal > 0.95 ? [] : [`${isClose} of the time close to the target, ${isNormal} at rate 1`]),
-    // Players keep playback in a stall by a rate of 0.
+    // A player may set the rate to 0 to keep playback in a stall.
     ...(slowest > 0.949 ? [] : [`a rate of ${slowest}`]),
     ...(lowest <= 2 ? [] : [`${lowest} segments at the lowest bitrate`]),
   ].map((fault) => `${join}: ${fault}`);
 }
 
-for (const [playerName, file] of [
+const STREAMS: [LabPlayerName, file: string][] = [
   ['dash', 'manifest.mpd'],
   ['hls.js', 'master.m3u8'],
   ['Shaka 5', 'manifest.mpd'],
   ['Shaka 5', 'master.m3u8'],
-] as const) {
-  test.describe(`${playerName}, ${file}`, () => {
-    test.use({ playerName });
+];
 
-    test('holds the target at rate 1, and climbs to it from 2 s below', async ({ labPage, stream }) => {
-      test.setTimeout(200_000);
-      await labPage.evaluate(installHold, { closeSeconds: CLOSE_SECONDS, settleSeconds: SETTLE_SECONDS });
-      const faultsOf = async (joins: readonly Join[]) => {
-        const plays = joins.map((join) => [join, stream({ ...STREAM, startUtcMs: Date.now() }) + file] as const);
-        const held = await labPage.evaluate((plays) => Promise.all(plays.map((one) => window.hold(...one))), plays);
-        return held.map((one) => ({ join: one.join, faults: judge(one) })).filter(({ faults }) => faults.length > 0);
-      };
-      // A busy host may pause and so delay playback. A fault counts only if it shows twice.
-      const suspects = await faultsOf(JOINS);
-      const confirmed = suspects.length > 0 ? await faultsOf(suspects.map(({ join }) => join)) : [];
-      expect(confirmed.flatMap(({ faults }) => faults)).toEqual([]);
-    });
+describePlayers(STREAMS, (_, file) => {
+  test('holds the target at rate 1, and climbs to it from 2 s below', async ({ labPage, stream }) => {
+    test.setTimeout(200_000);
+    await labPage.evaluate(installHold, { closeSeconds: CLOSE_SECONDS, settleSeconds: SETTLE_SECONDS });
+    const faultsOf = async (joins: readonly Join[]) => {
+      const plays = joins.map((join) => [join, stream({ ...STREAM, startUtcMs: Date.now() }) + file] as const);
+      const held = await labPage.evaluate((plays) => Promise.all(plays.map((one) => window.hold(...one))), plays);
+      return held.map((one) => ({ join: one.join, faults: judge(one) })).filter(({ faults }) => faults.length > 0);
+    };
+    // A busy host may pause and so delay playback. A fault counts only if it shows twice.
+    const suspects = await faultsOf(JOINS);
+    const confirmed = suspects.length > 0 ? await faultsOf(suspects.map(({ join }) => join)) : [];
+    expect(confirmed.flatMap(({ faults }) => faults)).toEqual([]);
   });
-}
+});

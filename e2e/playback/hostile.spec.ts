@@ -1,11 +1,11 @@
-/** Pages that forbid, freeze or coarsen what scripts use, and clocks that jump: playback goes on. */
+/** Playback goes on in pages that forbid, freeze or coarsen what scripts use, and if clocks jump. */
 
 import type { Browser, Page } from '@playwright/test';
 import { type ClockFaults, expect, installClocks, LAB_HTML, type LabPlayer, test } from './playback-test.ts';
 
 /** Without `blob:` for media, no player with Media Source Extensions plays. */
 const POLICY = { 'content-security-policy': "default-src 'self'; media-src blob:" };
-/** Frozen: the page after its scripts, because dash.js itself writes to prototypes while it loads. */
+/** The page freezes prototypes after its scripts, because dash.js itself writes to prototypes while it loads. */
 const FROZEN_HTML = `${LAB_HTML}<script>
   for (const name of Object.getOwnPropertyNames(window)) {
     const made = Object.getOwnPropertyDescriptor(window, name).value;
@@ -15,7 +15,7 @@ const FROZEN_HTML = `${LAB_HTML}<script>
 
 test.use({ files: { '/policy.html': ['text/html', LAB_HTML, POLICY], '/frozen.html': ['text/html', FROZEN_HTML] } });
 
-/** Pages play side by side until they are stable; then something happens to them; then until the end. */
+/** Plays until playback is stable, disturbs the page, and plays to the end. */
 async function expectPlayback(manifest: string, page: Page, disturb = async () => {}): Promise<void> {
   await page.evaluate(async (manifest) => {
     const settings = { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } };
@@ -41,12 +41,12 @@ async function expectPlayback(manifest: string, page: Page, disturb = async () =
   expect(times).toEqual([...times].sort((a, b) => a - b));
   for (const { rates } of seen.states) for (const rate of rates) expect(rate).toBeGreaterThanOrEqual(0);
   expect(seen.states.map(({ source }) => source)).toContain('built-in');
-  // It knows that the link carries the second bitrate. Whether a switch to it still pays depends on the segments left.
+  // The plugin knows that the link carries the second bitrate. Few segments may be left, so that a switch does not pay.
   const stalls = seen.states.slice(-3).map(({ stallSeconds }) => stallSeconds);
   expect(Math.min(...stalls), JSON.stringify(seen.states)).toBeLessThan(0.5);
 }
 
-/** A page of a context of its own; so all cases of a test play at the same time. */
+/** Opens a page in its own context, so that all cases of a test can play at the same time. */
 async function openPage(browser: Browser, url: string, clocks?: Partial<ClockFaults>): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   if (clocks) await page.addInitScript(installClocks, clocks);
@@ -68,7 +68,7 @@ test('pages that forbid, freeze or coarsen what scripts use', async ({ browser, 
   await Promise.all(cases.map(([what, path, clocks]) => test.step(what, () => play(path, clocks))));
 });
 
-/** Nothing runs in the page for a second of real time; its clocks then are this much later, and requests have failed. */
+/** Nothing runs in the page for a second. Its clocks then are later by these seconds, and requests may have failed. */
 const SLEEPS: [what: string, wallSeconds: number, monotonicSeconds: number, isOffline: boolean][] = [
   ['ten minutes in the background, frozen', 600, 600, false],
   ['an hour of sleep in which the monotonic clock stands', 3600, 0, true],

@@ -33,7 +33,6 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
   expect(Math.max(...most.requested)).toBeLessThanOrEqual(1);
   expect(least.ladders[0]).toEqual(LADDER_BPS.slice(1));
   expect(Math.min(...least.requested)).toBe(1);
-  // The pictures' widths are 64, 96, 128, 160.
   expect(portal.ladders[0]).toEqual(LADDER_BPS.slice(0, 2));
   expect(Math.max(...portal.requested)).toBeLessThanOrEqual(1);
   expect(fixed).toEqual({ ladders: [], requested: [1, 1, 1, 1, 1] });
@@ -43,7 +42,7 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
 });
 
 test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, onStream }) => {
-  // Two more bitrates of audio with the same files.
+  // The manifest gets two more bitrates of audio with the same files.
   await editManifests(labPage, (text) => {
     const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];
     const more = [64_000, 96_000].map((bps, i) =>
@@ -55,7 +54,7 @@ test('audio still adapts if the plugin is attached while dash.js uses BOLA', asy
     const lab = window.lab.start({});
     lab.handle.detach();
     const { player, video, requests } = lab;
-    // BOLA from half a second of buffer on, and no switch up for audio yet.
+    // BOLA decides from half a second of buffer on. Audio cannot switch up yet.
     const abr = { hybridSwitchBufferTime: 0.5, maxBitrate: { audio: 40 } };
     player.updateSettings({ streaming: { abr } });
     player.initialize(video, manifest, true);

@@ -1,4 +1,4 @@
-/** Decisions at the live edge: each segment is decided on once, and a download may be given up in its middle. */
+/** At the live edge, the plugin decides once per segment, and may abandon a download in the middle. */
 
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { CORE, expect, test } from './playback-test.ts';
@@ -18,14 +18,14 @@ test('whole segments: mpc-l decides on each once, and its buffer is below the de
     await window.lab.until('four more', () => requests.at(-1)!.index >= from + 4);
     return decisions.map(({ state }) => state).filter(({ segmentIndex }) => segmentIndex > from);
   });
-  // Four, and more where something new became known.
+  // The plugin decides again if something new becomes known.
   expect(seen.length).toBeGreaterThanOrEqual(4);
   expect(seen.length).toBeLessThanOrEqual(8);
   for (const { bufferCapSeconds, live } of seen) expect(bufferCapSeconds).toBeLessThan(live!.latencySeconds);
 });
 
 test('low latency: mpc-l gives a download up in the middle of a segment, and plays on', CORE, async ({ onStream }) => {
-  // After 6 s a link that carries a chunk of the top in a minute.
+  // After 6 s the link needs a minute for a chunk of the top bitrate.
   const link = { 6: 40e6, 11: 100e3, 600: 12e6 };
   const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 40, link, live: LOW_LATENCY };
   await onStream(media, async (manifest) => {

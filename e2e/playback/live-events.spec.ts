@@ -1,6 +1,6 @@
 /**
- * What happens to viewers of a low-latency stream: playback goes on, and latency returns to the target. Two players
- * side by side, one with `mpc-l` and one with `mpc-d`.
+ * After an incident in a low-latency stream, playback goes on and latency returns to the target. Two players play side
+ * by side, one with `mpc-l` and one with `mpc-d`.
  */
 
 import type { Page } from '@playwright/test';
@@ -14,29 +14,29 @@ import {
   type StreamOptions,
 } from './playback-test.ts';
 
-// Wide bounds, so that a player that is late catches up within seconds.
+// With wide bounds, a late player catches up within seconds.
 const LIVE = liveStream(2, { playbackRates: { min: 0.5, max: 1.5 } });
 const STREAM: StreamOptions = {
   ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60, link: { 600: 20e6 }, live: LIVE },
 };
 
-/** What happens to a viewer once at the target. `i` counts the viewers of the page. */
+/** The incident, which begins when a viewer's latency is at the target. `i` counts the viewers of the page. */
 type Act = (lab: LabPlayer, i: number) => Promise<void>;
 type LiveIncident = 'late' | 'paused encoder' | 'decision' | 'periods' | 'seek' | 'pause';
 
-/** What one viewer has seen at the end: errors of dash.js, and decisions since `act` began. */
+/** Errors of a viewer's dash.js, and the number of decisions since the incident began. */
 type ViewerSeen = { targetSeconds: number; errors: string[]; decisions: number };
 
 declare global {
   interface Window {
-    /** Plays the streams until all players are at their target; then the event happens, until they are there again. */
+    /** Plays the streams until each player is at its target, then through the incident until it is there again. */
     viewers(event: LiveIncident, manifests: readonly string[]): Promise<ViewerSeen[]>;
   }
 }
 
 const test = base.extend<{ two(options?: StreamOptions): string[] }>({
   /** Serves two streams; returns the URLs of their manifests. */
-  // The origin's UTC is the device's: in a seek, dash.js 5.2.1 counts the difference twice.
+  // The origin's UTC is the device's, because dash.js 5.2.1 counts a difference twice in a seek.
   two: ({ stream }, use) =>
     use((options) => [1, 2].map(() => `${stream({ ...STREAM, startUtcMs: Date.now(), ...options })}manifest.mpd`)),
 });
@@ -45,10 +45,10 @@ test.describe.configure({ mode: 'parallel' });
 
 /** Runs in the page. */
 function installLivePage(): void {
-  /** Close enough. MPC-L expects outages after a pause of encoder, link or host, and then catches up by 1 % only. */
+  /** Tolerance. After a pause of encoder, link or host, MPC-L expects outages and catches up by only 1 %. */
   const closeSeconds = (event: LiveIncident, i: number) => (i > 0 ? 0.1 : event === 'paused encoder' ? 0.6 : 0.4);
   const lateBySeconds = ({ player }: LabPlayer) => player.getCurrentLiveLatency() - player.getTargetLiveDelay();
-  /** A second of media has been played, and latency is close to the target. */
+  /** Waits until a second of media has been played and latency is close to the target. */
   const atTarget = (lab: LabPlayer, closeSeconds: number) => {
     const { video } = lab;
     let at = video.currentTime;
@@ -56,7 +56,7 @@ function installLivePage(): void {
     const isThere = () => {
       const step = video.currentTime - at;
       at += step;
-      // Larger ones are seeks.
+      // Larger steps are seeks.
       if (step > 0 && step < 0.5) playedSeconds += step;
       return playedSeconds > 1 && Math.abs(lateBySeconds(lab)) < closeSeconds;
     };
@@ -74,7 +74,7 @@ function installLivePage(): void {
       return window.lab.until('a decision', () => lab.decisions.length > before, lab);
     },
     periods: (lab) => {
-      // Of 4 s each.
+      // A period has 4 s.
       const change = Math.ceil(lab.video.currentTime / 4) * 4;
       return window.lab.until('two changes', () => lab.video.currentTime > change + 4, lab);
     },
@@ -86,14 +86,14 @@ function installLivePage(): void {
       player.seekToOriginalLive();
     },
     pause: async ({ player, video }, i) => {
-      // dash.js jumps after a longer pause. The stream's own is 13.5 s.
+      // dash.js jumps after a pause of more than 4 s, instead of the stream's 13.5 s.
       player.updateSettings({ streaming: { liveCatchup: { maxDrift: 4 } } });
       const isOfElement = i === 0;
       if (isOfElement) video.pause();
       else player.pause();
       await new Promise((resolve) => setTimeout(resolve, 6000));
       if (isOfElement) return video.play();
-      // dash.js takes the lateness for the viewer's choice, until it is told otherwise.
+      // Without the second call, dash.js would take the lateness for the viewer's choice.
       player.play();
       player.seekToOriginalLive();
     },
@@ -153,7 +153,7 @@ for (const wrongBySeconds of [3, -3]) {
     expectUndisturbed(await view(labPage, 'decision', manifests));
     for (const [i, manifest] of manifests.entries()) {
       const session = origin.session(manifest.split('/').at(-2)!)!;
-      // By the origin's clock, not by the player's.
+      // This latency is measured by the origin's clock, not by the player's.
       const latencySeconds = async () => {
         const mediaSeconds = await labPage.evaluate((i) => window.lab.players[i]!.video.currentTime, i);
         return session.nowSeconds + LIVE.timeShiftSeconds - mediaSeconds;

@@ -1,11 +1,11 @@
 /**
- * Low latency in each player: media play before their segment ends, playlists are reloaded as their server wishes, and a
- * part that fails stalls the plugin's player no longer than the player alone.
+ * In each player at low latency, media play before their segment ends, playlists are reloaded as the server asks, and a
+ * failed part stalls the player with the plugin no longer than the player alone.
  */
 
 import type { Page } from '@playwright/test';
 import type HlsPlayer from 'hls.js';
-import { expect, type LabPlayerName, liveStream, type StreamOptions, test } from './playback-test.ts';
+import { describePlayers, expect, type LabPlayerName, liveStream, type StreamOptions, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -13,15 +13,15 @@ const LIVE = liveStream(2.5);
 const STREAM: StreamOptions = {
   ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60, link: { 600: 40e6 }, live: LIVE },
 };
-/** Numbers of the segments in which a request fails, once in each session. The join is in segment 20. */
+/** In each session, one request for each of these segments fails. The join is in segment 20. */
 const FAILING = ['25', '27'];
 const PLAY_SECONDS = 18;
-/** Longer stalls are a fault; shorter ones may come from a busy host that pauses. */
+/** Longer stalls are a fault. A pause of a busy host may cause shorter stalls. */
 const TOLERATED_STALL_SECONDS = 1;
 
-/** What becomes of a request that fails: HTTP status 404, a closed connection, or half of the body. */
+/** A failed request gets HTTP status 404, a closed connection, or half of the body. */
 type Failure = 'missing' | 'cut off' | 'truncated';
-/** Players, with how many failures one of them survives alone. */
+/** Each player, its manifest, and the failures that the player survives alone. */
 const PLAYERS: [name: LabPlayerName, file: string, failures: Failure[]][] = [
   ['dash', 'manifest.mpd', ['missing', 'cut off']],
   ['hls.js', 'master.m3u8', ['missing', 'cut off', 'truncated']],
@@ -30,7 +30,7 @@ const PLAYERS: [name: LabPlayerName, file: string, failures: Failure[]][] = [
   ['Shaka 5', 'master.m3u8', ['missing', 'cut off']],
 ];
 
-/** Makes requests for later parts of `FAILING` fail; returns the sessions in which one did. */
+/** Makes requests for parts of `FAILING` fail. Returns a list of sessions and segments that grows with each failure. */
 async function failParts(page: Page, failure: Failure): Promise<string[]> {
   const failed: string[] = [];
   await page.route(/\/video-\d+\/\d+\.m4s/, async (route) => {
@@ -50,7 +50,7 @@ async function failParts(page: Page, failure: Failure): Promise<string[]> {
   return failed;
 }
 
-/** Runs in the page: plays for `playSeconds` from the first picture on. */
+/** Runs in the page, and plays for `playSeconds` from the first picture on. */
 async function play({ manifest, isPlain, playSeconds }: { manifest: string; isPlain: boolean; playSeconds: number }) {
   // A stall would raise hls.js's target.
   const ofHls = { liveSyncOnStallIncrease: 0 };
@@ -75,45 +75,41 @@ async function play({ manifest, isPlain, playSeconds }: { manifest: string; isPl
   };
 }
 
-for (const [playerName, file, failures] of PLAYERS) {
-  test.describe(`${playerName}, ${file}`, () => {
-    test.use({ playerName });
-
-    for (const failure of failures) {
-      test(`plays on after parts that are ${failure}`, async ({ labPage, stream }) => {
-        test.setTimeout(120_000);
-        const failed = await failParts(labPage, failure);
-        const reloads: string[] = [];
-        labPage.on('request', (request) => {
-          if (/video-\d+\.m3u8/.test(request.url())) reloads.push(request.url());
-        });
-        const playBoth = () =>
-          Promise.all(
-            [false, true].map((isPlain) => {
-              const manifest = stream({ ...STREAM, startUtcMs: Date.now() }) + file;
-              return labPage.evaluate(play, { manifest, isPlain, playSeconds: PLAY_SECONDS });
-            }),
-          );
-        const moreSeconds = ([plugin, plain]: Awaited<ReturnType<typeof playBoth>>) =>
-          plugin!.stalledSeconds - plain!.stalledSeconds;
-        let seen = await playBoth();
-        // A busy host may pause and so stall either player. A stall counts only if it shows twice.
-        if (moreSeconds(seen) > TOLERATED_STALL_SECONDS) seen = await playBoth();
-        expect(failed.length).toBeGreaterThanOrEqual(2 * FAILING.length);
-        expect(seen[0]!.faults).toEqual([]);
-        expect(moreSeconds(seen), JSON.stringify(seen)).toBeLessThan(TOLERATED_STALL_SECONDS);
-        // Media come in chunks, and their waits for the encoder are not taken for the link.
-        const { live, rates, targetLatency } = seen[0]!;
-        expect(live!.chunkSeconds).toBe(LIVE.chunkSeconds);
-        expect(Math.max(...rates!)).toBeGreaterThan(10e6);
-        if (file === 'manifest.mpd') return;
-        // The newest media in a playlist were captured `encoderLatencySeconds` before.
-        const holdBackSeconds = LIVE.targetLatencySeconds - LIVE.encoderLatencySeconds;
-        if (!playerName.startsWith('hls')) expect(live!.targetLatencySeconds).toBeGreaterThan(holdBackSeconds);
-        else expect([live!.targetLatencySeconds, targetLatency]).toEqual([holdBackSeconds, holdBackSeconds]);
-        const blocking = reloads.filter((url) => url.includes('_HLS_msn'));
-        expect(blocking.length).toBeGreaterThan(reloads.length / 2);
+describePlayers(PLAYERS, (playerName, file, failures) => {
+  for (const failure of failures) {
+    test(`plays on after parts that are ${failure}`, async ({ labPage, stream }) => {
+      test.setTimeout(120_000);
+      const failed = await failParts(labPage, failure);
+      const reloads: string[] = [];
+      labPage.on('request', (request) => {
+        if (/video-\d+\.m3u8/.test(request.url())) reloads.push(request.url());
       });
-    }
-  });
-}
+      const playBoth = () =>
+        Promise.all(
+          [false, true].map((isPlain) => {
+            const manifest = stream({ ...STREAM, startUtcMs: Date.now() }) + file;
+            return labPage.evaluate(play, { manifest, isPlain, playSeconds: PLAY_SECONDS });
+          }),
+        );
+      const moreSeconds = ([plugin, plain]: Awaited<ReturnType<typeof playBoth>>) =>
+        plugin!.stalledSeconds - plain!.stalledSeconds;
+      let seen = await playBoth();
+      // A pause of a busy host may stall either player, so a stall counts only if it shows twice.
+      if (moreSeconds(seen) > TOLERATED_STALL_SECONDS) seen = await playBoth();
+      expect(failed.length).toBeGreaterThanOrEqual(2 * FAILING.length);
+      expect(seen[0]!.faults).toEqual([]);
+      expect(moreSeconds(seen), JSON.stringify(seen)).toBeLessThan(TOLERATED_STALL_SECONDS);
+      // Media come in chunks, and their waits for the encoder are not taken for the link.
+      const { live, rates, targetLatency } = seen[0]!;
+      expect(live!.chunkSeconds).toBe(LIVE.chunkSeconds);
+      expect(Math.max(...rates!)).toBeGreaterThan(10e6);
+      if (file === 'manifest.mpd') return;
+      // The newest media in a playlist were captured `encoderLatencySeconds` before.
+      const holdBackSeconds = LIVE.targetLatencySeconds - LIVE.encoderLatencySeconds;
+      if (!playerName.startsWith('hls')) expect(live!.targetLatencySeconds).toBeGreaterThan(holdBackSeconds);
+      else expect([live!.targetLatencySeconds, targetLatency]).toEqual([holdBackSeconds, holdBackSeconds]);
+      const blocking = reloads.filter((url) => url.includes('_HLS_msn'));
+      expect(blocking.length).toBeGreaterThan(reloads.length / 2);
+    });
+  }
+});

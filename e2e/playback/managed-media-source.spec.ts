@@ -1,11 +1,10 @@
 /**
- * Managed Media Source, as on an iPhone: at `endstreaming` players request no more until `startstreaming`. Simulated on
- * Chromium's MediaSource; WebKit's core tests play with its own one.
+ * Managed Media Source, as on an iPhone: players pause requests from `endstreaming` to `startstreaming`. The test
+ * simulates it on Chromium's MediaSource. WebKit's core tests play with the real one.
  */
 
 import type { Forecaster } from '../../abr/forecast.ts';
-import type { LabPlayer, LabPlayerName } from './playback-test.ts';
-import { expect, test } from './playback-test.ts';
+import { describePlayers, expect, type LabPlayer, type LabPlayerName, test } from './playback-test.ts';
 
 declare global {
   interface Window {
@@ -15,7 +14,7 @@ declare global {
 }
 
 const LINK_BPS = 8e6;
-/** A buffer of 5 s in each player. */
+/** These settings give each player a buffer of 5 s. */
 const SETTINGS: [LabPlayerName, object][] = [
   ['dash', { streaming: { buffer: { bufferTimeDefault: 5, bufferTimeAtTopQuality: 5 } } }],
   ['hls.js', { maxBufferLength: 5, preferManagedMediaSource: true }],
@@ -35,58 +34,54 @@ function simulateManagedMediaSource(): void {
 }
 
 test.describe.configure({ mode: 'parallel' });
-for (const [playerName, settings] of SETTINGS) {
-  test.describe(playerName, () => {
-    test.use({ playerName });
-
-    test('a pause of requests is not taken for a slow link', async ({ labPage, stream }) => {
-      await labPage.addInitScript(simulateManagedMediaSource);
-      await labPage.reload();
-      const manifest = `${stream({ segmentCount: 60, link: { 60: LINK_BPS } })}manifest.mpd`;
-      const seen = await labPage.evaluate(
-        async ({ manifest, settings }) => {
-          const silent: [startSeconds: number, endSeconds: number][] = [];
-          const witness: Forecaster = {
-            name: 'witness',
-            start() {},
-            observe(one) {
-              if (one.kind === 'throughput' && one.bits === 0) silent.push([one.startSeconds, one.endSeconds]);
-            },
-            latest: () => undefined,
-          };
-          const options = { forecasters: [witness], abandon: true };
-          const lab = (await window.lab.play({ manifest, settings, options })) as LabPlayer;
-          const { video, requests, decisions, handle } = lab;
-          const ahead = () => (video.buffered.length > 0 ? video.buffered.end(0) - video.currentTime : 0);
-          await window.lab.until('a full buffer', () => requests.length > 6 && ahead() > 3.5, lab);
-          const tell = (name: string) => window.managed.at(-1)!.dispatchEvent(new Event(name));
-          tell('endstreaming');
-          const pausedAtSeconds = handle.state.nowSeconds;
-          await window.lab.until('a low buffer', () => ahead() < 1.5, lab);
-          const before = requests.length;
-          const resumedAtSeconds = handle.state.nowSeconds;
-          tell('startstreaming');
-          await window.lab.until('requests', () => requests.length > before + 5, lab);
-          const after = decisions.filter(({ state }) => state.nowSeconds > resumedAtSeconds);
-          return {
-            sources: window.managed.length,
-            silent: silent.filter(([start, end]) => start > pausedAtSeconds + 1 && end < resumedAtSeconds),
-            pauseSeconds: resumedAtSeconds - pausedAtSeconds,
-            longestSeconds: Math.max(...after.at(-1)!.state.downloads.map(({ downloadSeconds }) => downloadSeconds)),
-            sourcesOfForecasts: after.map(({ decision }) => decision.forecastSource),
-            highest: Math.max(...after.map(({ decision }) => decision.representation)),
-          };
-        },
-        { manifest, settings },
-      );
-      expect(seen.sources).toBeGreaterThan(0);
-      expect(seen.pauseSeconds).toBeGreaterThan(2);
-      // On a host that stood still, a request of before may end late.
-      expect(seen.silent.reduce((sum, [start, end]) => sum + end - start, 0)).toBeLessThan(0.2);
-      // No download is as long as the pause.
-      expect(seen.longestSeconds).toBeLessThan(seen.pauseSeconds);
-      expect(seen.sourcesOfForecasts).toContain('built-in');
-      expect(seen.highest).toBeGreaterThan(0);
-    });
+describePlayers(SETTINGS, (_, settings) => {
+  test('a pause of requests is not taken for a slow link', async ({ labPage, stream }) => {
+    await labPage.addInitScript(simulateManagedMediaSource);
+    await labPage.reload();
+    const manifest = `${stream({ segmentCount: 60, link: { 60: LINK_BPS } })}manifest.mpd`;
+    const seen = await labPage.evaluate(
+      async ({ manifest, settings }) => {
+        const silent: [startSeconds: number, endSeconds: number][] = [];
+        const witness: Forecaster = {
+          name: 'witness',
+          start() {},
+          observe(one) {
+            if (one.kind === 'throughput' && one.bits === 0) silent.push([one.startSeconds, one.endSeconds]);
+          },
+          latest: () => undefined,
+        };
+        const options = { forecasters: [witness], abandon: true };
+        const lab = (await window.lab.play({ manifest, settings, options })) as LabPlayer;
+        const { video, requests, decisions, handle } = lab;
+        const ahead = () => (video.buffered.length > 0 ? video.buffered.end(0) - video.currentTime : 0);
+        await window.lab.until('a full buffer', () => requests.length > 6 && ahead() > 3.5, lab);
+        const tell = (name: string) => window.managed.at(-1)!.dispatchEvent(new Event(name));
+        tell('endstreaming');
+        const pausedAtSeconds = handle.state.nowSeconds;
+        await window.lab.until('a low buffer', () => ahead() < 1.5, lab);
+        const before = requests.length;
+        const resumedAtSeconds = handle.state.nowSeconds;
+        tell('startstreaming');
+        await window.lab.until('requests', () => requests.length > before + 5, lab);
+        const after = decisions.filter(({ state }) => state.nowSeconds > resumedAtSeconds);
+        return {
+          sources: window.managed.length,
+          silent: silent.filter(([start, end]) => start > pausedAtSeconds + 1 && end < resumedAtSeconds),
+          pauseSeconds: resumedAtSeconds - pausedAtSeconds,
+          longestSeconds: Math.max(...after.at(-1)!.state.downloads.map(({ downloadSeconds }) => downloadSeconds)),
+          sourcesOfForecasts: after.map(({ decision }) => decision.forecastSource),
+          highest: Math.max(...after.map(({ decision }) => decision.representation)),
+        };
+      },
+      { manifest, settings },
+    );
+    expect(seen.sources).toBeGreaterThan(0);
+    expect(seen.pauseSeconds).toBeGreaterThan(2);
+    // On a host that stood still, a request of before may end late.
+    expect(seen.silent.reduce((sum, [start, end]) => sum + end - start, 0)).toBeLessThan(0.2);
+    // No download is as long as the pause.
+    expect(seen.longestSeconds).toBeLessThan(seen.pauseSeconds);
+    expect(seen.sourcesOfForecasts).toContain('built-in');
+    expect(seen.highest).toBeGreaterThan(0);
   });
-}
+});

@@ -1,6 +1,6 @@
 /**
- * Shared by the playback tests: an origin that paces media over an invented link, pages with a real player and the plugin
- * built from the current sources, and helpers inside the page (`window.lab`).
+ * Shared by the playback tests: an origin that paces media over an invented link, pages with a real player and the
+ * plugin built from the current sources, and helpers inside the page (`window.lab`).
  */
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -28,11 +28,11 @@ import { type Engine, isOld, startEngine, toEs2018 } from '../engines/index.ts';
 import { vp9Clips } from '../zoo/vp9.ts';
 
 const requireHere = createRequire(import.meta.url);
-/** For the newest versions: beside the file `LEO_ABR_PLAYERS` (`npm run e2e:next`), if set. */
+/** Finds players beside the file `LEO_ABR_PLAYERS` (`npm run e2e:next`) if the variable is set. */
 const newest = createRequire(process.env['LEO_ABR_PLAYERS'] ?? import.meta.url);
 const dashDebug = newest.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
 
-/** Players with the plugin: the file of the library, and the mode of `vite.config.ts` with the file that it builds. */
+/** Each player's library, and the mode of `vite.config.ts` that builds the plugin's file for it. */
 const PLAYERS = {
   dash: [dashDebug, 'plugin', 'leo-abr.global.js'],
   'hls.js': [newest.resolve('hls.js/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
@@ -41,20 +41,14 @@ const PLAYERS = {
   'Shaka 4': [requireHere.resolve('shaka-player-4'), 'plugin-shaka', 'leo-abr.shaka.js'],
 } as const;
 export type LabPlayerName = keyof typeof PLAYERS;
-/** They have one test of each kind, in Chromium only. */
+/** Older players have one test of each kind, in Chromium only. */
 export const isOlder = (name: LabPlayerName) => /1.6|4/.test(name);
 const slug = (name: string) => name.replace(' ', '-');
 
 export { expect };
 
-export interface SentRequest {
-  /** dash.js's only. */
-  streamId?: string;
-  index: number;
-  representationId: string;
-  /** The representation, counted from the lowest. */
-  rung: number;
-}
+/** `rung` counts representations from the lowest. Only dash.js has a `streamId`. */
+export type SentRequest = { streamId?: string; index: number; representationId: string; rung: number };
 
 /** A player in the page, and the record of its session. */
 export interface LabPlayer<Player = MediaPlayerClass> {
@@ -64,27 +58,24 @@ export interface LabPlayer<Player = MediaPlayerClass> {
   decisions: leoAbr.DecisionEvent[];
   paces: leoAbr.PaceEvent[];
   faults: leoAbr.FaultEvent[];
-  /** For video segments. */
+  /** Requests for video segments. */
   requests: SentRequest[];
-  /** Widths of the pictures shown, in order. */
+  /** Widths of the pictures on screen, in order. */
   widths: number[];
-  /** hls.js's only. */
+  /** Errors of hls.js. Empty for other players. */
   errors: string[];
 }
 
 export type ShakaModule = typeof shaka5 | typeof shaka4;
-/** Both have to fit the plugin's types. */
+/** Both versions must fit the plugin's types. */
 type ShakaLabPlayer = shaka5.Player | shaka4.Player;
 
 export interface StartOptions {
-  /** A DASH manifest; hls.js plays the playlist beside it. */
+  /** A DASH manifest. hls.js plays the playlist beside it. */
   manifest?: string;
-  /**
-   * `abandon` is false by default: a busy host looks like an outage, and an abandonment is a second decision on its
-   * segment.
-   */
+  /** Default of `abandon`: false, because a busy host looks like an outage, and an abandonment is a second decision. */
   options?: leoAbr.LeoAbrOptions;
-  /** Without the plugin; there is no handle. */
+  /** If true, the player has no plugin and the result has no handle. */
   isPlain?: boolean;
   /** Called before the player loads. */
   before?(lab: LabPlayer<never>): void;
@@ -92,19 +83,19 @@ export interface StartOptions {
   settings?: object;
   width?: number;
   height?: number;
-  /** Hides the end of a live stream: Shaka 4 plays one whose end is known from its start. */
+  /** If true, the end of a live stream is hidden. If Shaka 4 knows the end, it plays from the start. */
   isEndless?: boolean;
 }
 
 export interface Lab {
   players: LabPlayer<never>[];
-  /** Makes a dash.js player with the plugin and starts the manifest, if given. */
+  /** Makes a dash.js player with the plugin, and loads a manifest if the options have one. */
   start(options: StartOptions): LabPlayer;
   startHls(options: StartOptions): LabPlayer<HlsPlayer>;
   startShaka(options?: StartOptions): Promise<LabPlayer<ShakaLabPlayer> & { factory: leoAbrShaka.LeoAbrFactory }>;
   /** Starts the page's player. */
   play(options: StartOptions): Promise<LabPlayer<unknown>>;
-  /** Waits until `condition` holds for the first player; fails with a description after 40 s. */
+  /** Waits until `condition` holds for a player, by default the first one. Fails with a description after 40 s. */
   until<Player = MediaPlayerClass>(
     what: string,
     condition: (lab: LabPlayer<Player>) => unknown,
@@ -130,13 +121,13 @@ export interface StreamOptions
   extends Partial<Pick<Scenario, OfScenario>>,
     Partial<Pick<ResolvedScenario, 'segmentSizesBits'>>,
     Pick<SessionSpec, 'media' | 'delivery' | 'presentation'> {
-  /** Bit/s until each of these seconds; the last rate continues. Default: 8 Mbit/s throughout. */
+  /** Rates in bit/s by the second at which each ends. The last rate continues. Default: 8 Mbit/s throughout. */
   link?: Record<number, number>;
   /** UTC of the link's second 0. Default: unknown. */
   startUtcMs?: number;
 }
 
-/** A live stream that is played this long after its capture. */
+/** A live stream with this target latency. */
 export const liveStream = (targetLatencySeconds: number, changes: Partial<LiveStream> = {}): LiveStream => ({
   ...{ chunkSeconds: 0.25, encoderLatencySeconds: 0.3, timeShiftSeconds: 40 },
   targetLatencySeconds,
@@ -149,12 +140,12 @@ export const PICTURE_WIDTHS = [64, 96, 128, 160];
 const SHORT = { name: 'e2e', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: 8, rttSeconds: 0.02 };
 
 interface LabFixtures {
-  /** What the page of the lab has. Default: dash.js with the main entry. */
+  /** The player in the page of the lab. Default: dash.js with the main entry. */
   playerName: LabPlayerName;
-  /** Additional or replaced files, by path. This is an option of a test: an option of a worker would start a browser for each file of tests. */
+  /** Additional or replaced files by path. An option of the worker would start a browser for each file of tests. */
   files: ServedFiles;
   origin: RunningOrigin;
-  /** Serves a stream; returns the URL of its folder, with a slash at its end. */
+  /** Serves a stream. Returns the URL of its folder, with a slash at its end. */
   stream(options?: StreamOptions): string;
   /** The page with `window.lab`, the player and the plugin. */
   labPage: Page;
@@ -162,12 +153,12 @@ interface LabFixtures {
   onStream<Seen>(options: StreamOptions, act: (manifest: string) => Promise<Seen>): Promise<Seen>;
 }
 
-/** Tags a test that checks the plugin's faults itself; other tests expect none. */
+/** Tags a test that checks the plugin's faults itself. Other tests expect none. */
 export const FAULTS = { tag: '@faults' };
 
-/** Tags a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`). */
+/** Tags a test that also runs in other engines. Their pages have only `goto`, `reload`, `evaluate` (`e2e/engines/`). */
 export const CORE = { tag: '@core' };
-/** Not in WebKit. There, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
+/** Excludes WebKit, where the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
 /** Tags a test with AAC or a module Worker, which Chromium 68 and 72 lack. */
 export const CORE_MODERN = { tag: [CORE.tag, '@modern'] };
@@ -175,7 +166,7 @@ export const CORE_WITH_FAULTS = { tag: [CORE.tag, FAULTS.tag] };
 
 /** A file that the origin serves in addition to the streams. */
 export type ServedFile = [type: string, body: string | Buffer, headers?: Record<string, string>];
-/** By path; a function is called for each request. */
+/** Files by path. A function is called for each request. */
 export type ServedFiles = Record<string, ServedFile | (() => Promise<ServedFile>)>;
 
 function pageOf(name: LabPlayerName): string {
@@ -188,7 +179,7 @@ function pageOf(name: LabPlayerName): string {
 }
 export const LAB_HTML = pageOf('dash');
 
-/** Builds a file from the sources as they were when the run began, once for all workers; returns its code. */
+/** Builds a file once for all workers, from the sources at the start of the run. Returns its code. */
 export async function built({ mode }: { mode: string }, fileName?: string): Promise<string> {
   const file = join(process.env['LEO_ABR_BUILDS']!, `${mode}.js`);
   const earlier = await readFile(file, 'utf8').catch(() => undefined);
@@ -197,13 +188,13 @@ export async function built({ mode }: { mode: string }, fileName?: string): Prom
   const chunks = [result as Rolldown.RolldownOutput].flat().flatMap(({ output }) => output);
   const wanted = chunks.find((one) => one.type === 'chunk' && (fileName ?? one.fileName) === one.fileName);
   const { code } = wanted as Rolldown.OutputChunk;
-  // Another worker may be reading.
+  // Another worker may read the file, so it appears at once.
   await writeFile(`${file}.${process.pid}`, code);
   await rename(`${file}.${process.pid}`, file);
   return code;
 }
 
-/** The files of the lab by path, made when a page first asks for one. */
+/** The files of the lab by path. The first request for a file makes it. */
 function labFiles(engine: Engine | undefined): ServedFiles {
   const files: ServedFiles = { '/lab.js': ['text/javascript', toEs2018(`(${installLab})();`)] };
   for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
@@ -222,9 +213,9 @@ function labFiles(engine: Engine | undefined): ServedFiles {
 export interface WorkerFixtures {
   /** Default: Chromium. */
   engine: Engine | undefined;
-  /** Its origin, which serves `files` in addition. */
+  /** The worker's origin, which also serves `files`. */
   server: { origin: RunningOrigin; files: ServedFiles };
-  /** The engine's pictures, if it has no H.264: in VP9, which the tests' Chromium encodes. */
+  /** Pictures in VP9 for an engine without H.264. The tests' Chromium encodes them. */
   clips: readonly Clip[] | undefined;
 }
 
@@ -232,7 +223,7 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
   playerName: ['dash', { option: true }],
   engine: [undefined, { option: true, scope: 'worker' }],
 
-  // Playwright's own three cannot be another engine's.
+  // These three replace Playwright's own fixtures, which know its engines only.
   browser: [
     async ({ engine, playwright }, use) => {
       const browser = engine === undefined ? await playwright.chromium.launch() : await startEngine(engine);
@@ -306,7 +297,7 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
     await page.goto(`${origin.url}/${playerName === 'dash' ? '' : `${slug(playerName)}.html`}`);
     await use(page);
     if (info.tags.includes(FAULTS.tag) || info.errors.length > 0) return;
-    // A test may have left the page.
+    // A test may have left the lab's page.
     const faults = await page.evaluate(() => (window as Partial<Window>).lab?.players.map((lab) => lab.faults) ?? []);
     expect(faults.flat().map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
   },
@@ -315,7 +306,20 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
     use((options, act) => labPage.evaluate(act, `${stream(options)}manifest.mpd`)),
 });
 
-/** Changes the text of all files at these paths that the page requests. */
+/** Describes the same tests for several players. A row has a player's name, then what the tests need. */
+export function describePlayers<Row extends readonly [LabPlayerName, ...unknown[]]>(
+  rows: readonly Row[],
+  tests: (...row: Row) => void,
+): void {
+  for (const row of rows) {
+    test.describe(row.filter((one) => typeof one === 'string').join(', '), () => {
+      test.use({ playerName: row[0] });
+      tests(...row);
+    });
+  }
+}
+
+/** Changes the text of all files at these paths on their way to the page. */
 export async function editTexts(page: Page, paths: string, edit: (text: string) => string): Promise<void> {
   await page.route(paths, async (route) => {
     const response = await route.fetch();
@@ -327,15 +331,15 @@ export async function editTexts(page: Page, paths: string, edit: (text: string) 
 export const editManifests = (page: Page, edit: (text: string) => string) => editTexts(page, '**/manifest.mpd', edit);
 
 /**
- * Expects no forecast at the first decision, and the built-in one from the first decision after evidence: on a busy
- * page, a segment's events may all come at its end, which does not tell latency from throughput.
+ * Expects no forecast at the first decision, and built-in forecasts from the first decision after evidence. On a busy
+ * page, a segment's events may all come at its end. They are no evidence, because latency and throughput look the same.
  */
 export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[]): void {
   const sources = decisions.map(({ decision }) => decision.forecastSource);
   const without = sources.indexOf('built-in');
   expect(without, `forecasts of ${sources}`).toBeGreaterThan(0);
   expect(new Set(sources.slice(0, without))).toEqual(new Set([undefined]));
-  // Where the host stood still, downloads may be too fast to measure, or the controller may reject the forecast.
+  // After a pause of the host, downloads may be too fast to measure, or the controller may reject the forecast.
   const measured = decisions
     .slice(without)
     .filter(({ state }) => state.downloads.some(({ downloadSeconds }) => downloadSeconds > 0.01));
@@ -345,7 +349,7 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
   expect(decisions.slice(0, without).filter(({ state }) => state.downloads.some(isEvidence))).toEqual([]);
 }
 
-/** The values of CMCD in the page's requests for segments in this folder, in order; null without one. */
+/** The values of CMCD in the page's requests for segments in this folder, in order. A request without CMCD has null. */
 export function cmcdOf(page: Page, folder: string): Promise<(string | null)[]> {
   return page.evaluate((folder) => {
     const urls = performance.getEntriesByType('resource').map(({ name }) => new URL(name));
@@ -369,15 +373,10 @@ export function sessionOf(options: StreamOptions): SessionSpec {
   };
 }
 
-/** The page's clocks: how far they are shifted, and the step of the monotonic one. */
-export interface ClockFaults {
-  wallOffsetMs: number;
-  monotonicOffsetMs: number;
-  /** 0: as fine as the browser's. */
-  monotonicStepMs: number;
-}
+/** Shifts of the page's clocks, and the step of the monotonic clock. A step of 0 is the browser's. */
+export type ClockFaults = Record<'wallOffsetMs' | 'monotonicOffsetMs' | 'monotonicStepMs', number>;
 
-/** Runs in the page before its scripts: `window.clocks` then shifts `Date` and `performance.now()`. */
+/** Runs in the page before its scripts, so that `window.clocks` shifts `Date` and `performance.now()`. */
 export function installClocks(given: Partial<ClockFaults>): void {
   const clocks = { wallOffsetMs: 0, monotonicOffsetMs: 0, monotonicStepMs: 0, ...given };
   const RealDate = Date;
@@ -395,7 +394,7 @@ export function installClocks(given: Partial<ClockFaults>): void {
   };
 }
 
-/** A script of the page. */
+/** Runs in the page as a script. */
 function installLab(): void {
   const players: LabPlayer<never>[] = [];
   const videoOf = ({ width = 320, height }: StartOptions) => {
@@ -416,7 +415,7 @@ function installLab(): void {
     handle?.on('pace', (event) => made.paces.push(event));
     handle?.on('fault', (event) => made.faults.push(event));
     video.addEventListener('resize', () => {
-      // In WebKit it also fires at the same size, and without a picture.
+      // In WebKit the event also fires at the same size, and without a picture.
       const { videoWidth } = video;
       if (videoWidth > 0 && videoWidth !== made.widths[made.widths.length - 1]) made.widths.push(videoWidth);
     });
@@ -448,7 +447,7 @@ function installLab(): void {
       const hls = new window.Hls({ ...(abrController && { abrController }), ...given.settings } as Partial<HlsConfig>);
       const made = watch(hls, video, abrController?.handle);
       const { Events } = window.Hls;
-      // A pause of the host stalls playback.
+      // Stalls are no errors here, because a pause of the host causes them, too.
       const isStall = (details: string) => /^buffer(Stalled|NudgeOnStall|SeekOverHole)/.test(details);
       hls.on(Events.ERROR, (_, { details }) => isStall(details) || made.errors.push(details));
       hls.on(Events.FRAG_LOADING, (_, { frag: { type, sn, level } }) => {
@@ -470,7 +469,7 @@ function installLab(): void {
       await player.attach(video);
       const factory = isPlain ? undefined : window.LeoAbr.createLeoAbrFactory(player as shaka5.Player, quiet(given));
       player.configure({ ...(factory && { abrFactory: factory }), ...given.settings });
-      // Shaka asks again after a busy host has dropped pictures.
+      // With this setting, Shaka would ask again after a busy host has dropped pictures.
       player.configure('abr.droppedFrames', false);
       const made = watch(player, video, factory?.handle);
       const networking = player.getNetworkingEngine()!;

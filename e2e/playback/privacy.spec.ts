@@ -1,10 +1,10 @@
-/** What a page with everything on leaves in the browser and sends, as docs/privacy.md lists it. */
+/** A page with all features stores and sends what docs/privacy.md lists, and nothing else. */
 
 import { startCollector } from '../../service/index.ts';
 import { expect, test } from './playback-test.ts';
 import { openViewers } from './viewers.ts';
 
-/** dash.js's own entries. */
+/** These entries are dash.js's. */
 const PLAYER_KEYS = /^dashjs_/;
 
 for (const storage of [true, false]) {
@@ -15,7 +15,7 @@ for (const storage of [true, false]) {
     const folder = stream({ segmentCount: 12, link: { 60: 2e6 } });
     const requests: string[] = [];
     page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
-    // The collector is gone: a report waits for the next visit.
+    // The collector is closed, so that a report waits for the next visit.
     const dead = `${collector.url}/v1/reports`;
     await collector.close();
     const left = await page.evaluate(
@@ -34,7 +34,7 @@ for (const storage of [true, false]) {
         await window.lab.until('ten seconds', ({ video }) => video.currentTime > 10, lab);
         dispatchEvent(new Event('over'));
         lab.handle.detach();
-        // The report fails soon.
+        // The report needs a moment to fail.
         await new Promise((resolve) => setTimeout(resolve, 500));
         return {
           local: Object.keys(localStorage),

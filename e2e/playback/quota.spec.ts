@@ -1,59 +1,56 @@
-/** Media of a high bitrate fill the browser's source buffer, and playback survives it. */
+/** Playback survives if media of a high bitrate fill the browser's source buffer. */
 
-import { expect, test } from './playback-test.ts';
+import { describePlayers, expect, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
-/** 10: a television's quota, at its bitrates, for five minutes. */
+/** A scale of 10 tests a television's quota at its bitrates for five minutes. */
 const { QUOTA_SCALE = '1' } = process.env;
 const SCALE = Number(QUOTA_SCALE);
 if (SCALE > 1) test.setTimeout(600_000);
 
-for (const playerName of ['dash', 'hls.js', 'Shaka 5'] as const) {
-  test.describe(playerName, () => {
-    test.use({ playerName });
-    test('a source buffer for 10 s at the top: plays to the end without a reload loop', async ({ labPage, stream }) => {
-      const ladderBps = [1e6 * SCALE, 4e6 * SCALE];
-      const link = { 60: 40e6 * SCALE };
-      const media = { ladderBps, segmentSeconds: 2, segmentCount: SCALE > 1 ? 150 : 9, link };
-      const manifest = `${stream({ ...media, media: { padding: 'filler-data' } })}manifest.mpd`;
-      const limits = { manifest, quotaBytes: 5e6 * SCALE };
-      const seen = await labPage.evaluate(async ({ manifest, quotaBytes }) => {
-        const held = new WeakMap<SourceBuffer, { bytes: number; seconds: number }>();
-        const secondsIn = ({ buffered }: SourceBuffer) => {
-          let seconds = 0;
-          for (let i = 0; i < buffered.length; i++) seconds += buffered.end(i) - buffered.start(i);
-          return seconds;
-        };
-        const { appendBuffer } = SourceBuffer.prototype;
-        /** Seconds in the buffer at each. */
-        const refusals: number[] = [];
-        SourceBuffer.prototype.appendBuffer = function (data) {
-          const before = held.get(this) ?? { bytes: 0, seconds: 0 };
-          const seconds = secondsIn(this);
-          // The player has removed the rest.
-          const bytes = before.seconds > 0 ? before.bytes * Math.min(1, seconds / before.seconds) : before.bytes;
-          if (bytes + data.byteLength > quotaBytes) {
-            refusals.push(seconds);
-            throw new DOMException('the buffer is full', 'QuotaExceededError');
-          }
-          appendBuffer.call(this, data);
-          const now = { bytes: bytes + data.byteLength, seconds };
-          held.set(this, now);
-          this.addEventListener('updateend', () => Object.assign(now, { seconds: secondsIn(this) }), { once: true });
-        };
-        const lab = await window.lab.play({ manifest });
-        for (let at = 0; !lab.video.ended; at += 10) {
-          await window.lab.until(`second ${at}`, ({ video }) => video.ended || video.currentTime > at, lab);
+describePlayers([['dash'], ['hls.js'], ['Shaka 5']] as const, (playerName) => {
+  test('a source buffer for 10 s at the top: plays to the end without a reload loop', async ({ labPage, stream }) => {
+    const ladderBps = [1e6 * SCALE, 4e6 * SCALE];
+    const link = { 60: 40e6 * SCALE };
+    const media = { ladderBps, segmentSeconds: 2, segmentCount: SCALE > 1 ? 150 : 9, link };
+    const manifest = `${stream({ ...media, media: { padding: 'filler-data' } })}manifest.mpd`;
+    const limits = { manifest, quotaBytes: 5e6 * SCALE };
+    const seen = await labPage.evaluate(async ({ manifest, quotaBytes }) => {
+      const held = new WeakMap<SourceBuffer, { bytes: number; seconds: number }>();
+      const secondsIn = ({ buffered }: SourceBuffer) => {
+        let seconds = 0;
+        for (let i = 0; i < buffered.length; i++) seconds += buffered.end(i) - buffered.start(i);
+        return seconds;
+      };
+      const { appendBuffer } = SourceBuffer.prototype;
+      /** Seconds in the buffer at each refusal. */
+      const refusals: number[] = [];
+      SourceBuffer.prototype.appendBuffer = function (data) {
+        const before = held.get(this) ?? { bytes: 0, seconds: 0 };
+        const seconds = secondsIn(this);
+        // If the buffer has less media, the player has removed some.
+        const bytes = before.seconds > 0 ? before.bytes * Math.min(1, seconds / before.seconds) : before.bytes;
+        if (bytes + data.byteLength > quotaBytes) {
+          refusals.push(seconds);
+          throw new DOMException('the buffer is full', 'QuotaExceededError');
         }
-        return { refusals, last: lab.decisions.at(-1)!.state, requests: lab.requests, faults: lab.faults };
-      }, limits);
-      expect(seen.refusals.length).toBeGreaterThan(0);
-      expect(seen.faults).toEqual([]);
-      expect(seen.requests.length, JSON.stringify(seen.requests)).toBeLessThanOrEqual(2 * media.segmentCount);
-      // Plans use the reduced buffer; Shaka keeps its goal.
-      const capSeconds = playerName === 'Shaka 5' ? 12 : seen.refusals[0]! + 2;
-      expect(seen.last.bufferCapSeconds).toBeLessThanOrEqual(capSeconds);
-    });
+        appendBuffer.call(this, data);
+        const now = { bytes: bytes + data.byteLength, seconds };
+        held.set(this, now);
+        this.addEventListener('updateend', () => Object.assign(now, { seconds: secondsIn(this) }), { once: true });
+      };
+      const lab = await window.lab.play({ manifest });
+      for (let at = 0; !lab.video.ended; at += 10) {
+        await window.lab.until(`second ${at}`, ({ video }) => video.ended || video.currentTime > at, lab);
+      }
+      return { refusals, last: lab.decisions.at(-1)!.state, requests: lab.requests, faults: lab.faults };
+    }, limits);
+    expect(seen.refusals.length).toBeGreaterThan(0);
+    expect(seen.faults).toEqual([]);
+    expect(seen.requests.length, JSON.stringify(seen.requests)).toBeLessThanOrEqual(2 * media.segmentCount);
+    // Plans use the reduced buffer. Shaka keeps its goal.
+    const capSeconds = playerName === 'Shaka 5' ? 12 : seen.refusals[0]! + 2;
+    expect(seen.last.bufferCapSeconds).toBeLessThanOrEqual(capSeconds);
   });
-}
+});

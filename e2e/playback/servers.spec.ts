@@ -1,9 +1,9 @@
-/** Bytes are counted with every kind of server, so that MPC-L switches up with each. */
+/** The plugin counts bytes of every kind of server, so that MPC-L switches up. */
 
 import { DELIVERIES } from '../../replay/origin/delivery.ts';
 import { expect, LADDER_BPS, type StreamOptions, test } from './playback-test.ts';
 
-/** A worker that forwards segments in its own stream, without Content-Length. */
+/** This worker forwards segments in its own stream, without Content-Length. */
 const WORKER = `
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
@@ -32,7 +32,7 @@ async function playInPage(manifest: string) {
   };
 }
 
-/** Each download has its true size, and MPC-L switched up with its own forecasts; a busy host keeps it from the top. */
+/** Each download has its true size, and MPC-L switched up with its own forecasts. A busy host may prevent the top. */
 function expectMeasured(seen: Awaited<ReturnType<typeof playInPage>>): void {
   expect(seen.downloads).toHaveLength(6);
   for (const { segmentIndex, bitrateBps, receivedBits } of seen.downloads) {
@@ -43,13 +43,12 @@ function expectMeasured(seen: Awaited<ReturnType<typeof playInPage>>): void {
   expect(seen.sources).toContain('built-in');
 }
 
-test(`media in ${DELIVERIES.join(', ')}`, async ({ labPage, stream }) => {
-  const manifests = DELIVERIES.map((delivery) => `${stream({ ...STREAM, delivery })}manifest.mpd`);
-  const seen = await Promise.all(manifests.map((manifest) => labPage.evaluate(playInPage, manifest)));
+test(`media in ${DELIVERIES.join(', ')}`, async ({ onStream }) => {
+  const seen = await Promise.all(DELIVERIES.map((delivery) => onStream({ ...STREAM, delivery }, playInPage)));
   for (const [i, delivery] of DELIVERIES.entries()) await test.step(delivery, () => expectMeasured(seen[i]!));
 });
 
-test('media from a service worker', async ({ labPage, stream }) => {
+test('media from a service worker', async ({ labPage, onStream }) => {
   await labPage.evaluate(async () => {
     const isControlled = new Promise((resolve) =>
       navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }),
@@ -57,7 +56,7 @@ test('media from a service worker', async ({ labPage, stream }) => {
     await navigator.serviceWorker.register('/worker.js');
     await isControlled;
   });
-  expectMeasured(await labPage.evaluate(playInPage, `${stream(STREAM)}manifest.mpd`));
+  expectMeasured(await onStream(STREAM, playInPage));
 });
 
 test('media from the cache, and over a link that takes milliseconds', async ({ labPage, origin, stream }) => {

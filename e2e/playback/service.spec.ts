@@ -1,4 +1,4 @@
-/** A prediction service beside a simulated dish: its forecasts in a page's decisions, and its end. */
+/** A page decides with the forecasts of a service beside a simulated dish, and goes on when the service ends. */
 
 import type * as serviceClient from '../../predictor/service-client/index.ts';
 import { startService, syntheticDish } from '../../service/index.ts';

@@ -62,7 +62,7 @@ test('another source begins another session; a reset player gets its rule again'
 
 test('attached during playback, the plugin decides from the next segment on', async ({ onStream }) => {
   const seen = await onStream({ segmentCount: 9 }, async (manifest) => {
-    // Detach the lab's plugin; attach another once dash.js is playing.
+    // The lab's plugin is detached before playback, and another one is attached during playback.
     const lab = window.lab.start({});
     const { player, video } = lab;
     lab.handle.detach();
@@ -79,7 +79,7 @@ test('attached during playback, the plugin decides from the next segment on', as
   });
   const [requests, decided] = [seen.requests.map(asked), seen.decisions.map(chosen)];
   expect(decided.length).toBeGreaterThan(3);
-  // dash.js may have decided on one segment before.
+  // dash.js may have decided on one segment before the plugin was attached.
   expect(decided.slice(1)).toEqual(requests.slice(requests.length - decided.length).slice(1));
 });
 

@@ -1,15 +1,15 @@
 /**
- * What Shaka's documentation asks of an `AbrManager` (externs/shaka/abr_manager.js): the same checks with Shaka's own
- * manager, which shows that they are right, and with the plugin's. They run without a source, as Shaka's own tests do.
+ * Checks what Shaka's documentation asks of an `AbrManager` (externs/shaka/abr_manager.js). Shaka's own manager shows
+ * that the checks are right. They run without a source, like Shaka's own tests.
  */
 
 import type shaka5 from 'shaka-player';
-import { expect, test } from './playback-test.ts';
+import { describePlayers, expect, test } from './playback-test.ts';
 
 type Manager = shaka5.extern.AbrManager;
 type ContractVariant = shaka5.extern.Variant;
 
-/** Runs in the page; returns what each check found. */
+/** Runs in the page. Returns the result of each check. */
 async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
   const shaka = window.shaka as typeof shaka5;
   const wait = (seconds: number) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
@@ -21,7 +21,7 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
   };
   const LADDER = [variantOf(0, 5e5, 180), variantOf(1, 1.5e6, 360), variantOf(2, 4e6, 720)];
   const open: (() => void)[] = [];
-  /** A manager that has a source; `settings` of `abr`. */
+  /** Makes a manager with a source and with these settings of `abr`. */
   const make = (settings: object = {}, variants: ContractVariant[] = LADDER, width = 1600) => {
     const player = new shaka.Player();
     const factory = isPlugin
@@ -100,7 +100,7 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
     found['the same variants are no news'] = [LADDER, [...LADDER]].map((same) => manager.setVariants(same, false));
     found['others are'] = manager.setVariants(LADDER.slice(0, 2), false);
   }
-  /** The height that is chosen after measurements of 12 Mbit/s. */
+  /** The chosen height after measurements of 12 Mbit/s. */
   const chosen = (...given: Parameters<typeof make>) => {
     const { manager, hear } = make(...given);
     hear(12e6, 16);
@@ -154,35 +154,31 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
   return found;
 }
 
-for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
-  test.describe(playerName, () => {
-    test.use({ playerName });
-
-    for (const isPlugin of [false, true]) {
-      test(`${isPlugin ? "the plugin's" : "Shaka's own"} manager keeps the contract`, async ({ labPage }) => {
-        await labPage.setViewportSize({ width: 1920, height: 1080 });
-        expect(await labPage.evaluate(findings, isPlugin)).toEqual({
-          'no switch before enable()': 0,
-          'a suggestion after enable()': true,
-          'no switch after disable()': 0,
-          'a suggestion at the next enable()': true,
-          'no switch after stop()': 0,
-          'fast switching if preferred': [true, false],
-          'usual ones if there are no fast ones': true,
-          'the estimate': [123e3, 3],
-          'samples without a request raise the choice': true,
-          'the same variants are no news': [false, false],
-          'others are': true,
-          restrictions: [180, 720, 180],
-          'the higher resolution of equal bandwidths': 720,
-          'but not of a larger picture than the element': 360,
-          'clearBufferSwitch, safeMarginSwitch': [true, 3],
-          'a suggestion when the network changes': true,
-          'none of them when disabled': 0,
-          'the element shrinks': 180,
-          'the element grows': true,
-        });
+describePlayers([['Shaka 5'], ['Shaka 4']] as const, () => {
+  for (const isPlugin of [false, true]) {
+    test(`${isPlugin ? "the plugin's" : "Shaka's own"} manager keeps the contract`, async ({ labPage }) => {
+      await labPage.setViewportSize({ width: 1920, height: 1080 });
+      expect(await labPage.evaluate(findings, isPlugin)).toEqual({
+        'no switch before enable()': 0,
+        'a suggestion after enable()': true,
+        'no switch after disable()': 0,
+        'a suggestion at the next enable()': true,
+        'no switch after stop()': 0,
+        'fast switching if preferred': [true, false],
+        'usual ones if there are no fast ones': true,
+        'the estimate': [123e3, 3],
+        'samples without a request raise the choice': true,
+        'the same variants are no news': [false, false],
+        'others are': true,
+        restrictions: [180, 720, 180],
+        'the higher resolution of equal bandwidths': 720,
+        'but not of a larger picture than the element': 360,
+        'clearBufferSwitch, safeMarginSwitch': [true, 3],
+        'a suggestion when the network changes': true,
+        'none of them when disabled': 0,
+        'the element shrinks': 180,
+        'the element grows': true,
       });
-    }
-  });
-}
+    });
+  }
+});

@@ -1,144 +1,150 @@
-/** The plugin with Shaka Player, of both versions: kinds of streams, and what the page does with them. */
+/** The plugin in both versions of Shaka Player, with several kinds of streams and actions of the page. */
 
 import type shaka5 from 'shaka-player';
-import { CORE, CORE_MODERN, CORE_WITH_CATCH_UP, expect, isOlder, liveStream, test } from './playback-test.ts';
+import {
+  CORE,
+  CORE_MODERN,
+  CORE_WITH_CATCH_UP,
+  describePlayers,
+  expect,
+  isOlder,
+  liveStream,
+  test,
+} from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
-/** Each version loads only its own. */
+/** Each version of Shaka loads only its own type. */
 type Preload = shaka5.media.PreloadManager & string;
 
-for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
-  test.describe(playerName, () => {
-    test.use({ playerName });
-    // Other engines play with the newer version only.
-    const core = isOlder(playerName) ? {} : CORE;
-    // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS.
-    const engines = isOlder(playerName) ? {} : { tag: [...CORE_WITH_CATCH_UP.tag, ...CORE_MODERN.tag] };
+describePlayers([['Shaka 5'], ['Shaka 4']] as const, (playerName) => {
+  // Other engines play with the newer version only.
+  const core = isOlder(playerName) ? {} : CORE;
+  // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS.
+  const engines = isOlder(playerName) ? {} : { tag: [...CORE_WITH_CATCH_UP.tag, ...CORE_MODERN.tag] };
 
-    test('decides as the buffer empties, after a seek, and for the next source', core, async ({ onStream }) => {
-      const seen = await onStream({ segmentCount: 16 }, async (manifest) => {
-        const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
-        const { player, video, handle, decisions, requests } = lab;
-        await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
-        const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
-        const beforeSeek = decisions.length;
-        video.currentTime = 12.5;
-        await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
-        const afterSeek = decisions[beforeSeek]!.state;
-        await player.load(manifest);
-        await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
-        const sessions = decisions.map(({ session }) => session);
-        const first = decisions.find(({ session }) => session === 2)!.state;
-        handle.detach();
-        const [decided, requested] = [decisions.length, requests.length];
-        const isGoingOn = () => requests.length > requested + 3 && video.currentTime > 2;
-        await window.lab.until('playback without the plugin', isGoingOn, lab);
-        const decidedLater = decisions.length - decided;
-        await player.destroy();
-        return { levels, afterSeek, sessions, first, decidedLater, status: handle.state.status };
-      });
-      // The goal, and what plays between two looks of Shaka at its buffer.
-      for (const level of seen.levels) expect(level).toBeLessThan(3.6);
-      expect(seen.afterSeek).toMatchObject({ bufferLevelSeconds: 0, segmentIndex: 12 });
-      expect(new Set(seen.sessions)).toEqual(new Set([1, 2]));
-      expect(seen.first).toMatchObject({ segmentIndex: 0, nowSeconds: 0, downloads: [] });
-      expect(seen).toMatchObject({ decidedLater: 0, status: 'detached' });
+  test('decides as the buffer empties, after a seek, and for the next source', core, async ({ onStream }) => {
+    const seen = await onStream({ segmentCount: 16 }, async (manifest) => {
+      const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
+      const { player, video, handle, decisions, requests } = lab;
+      await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
+      const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
+      const beforeSeek = decisions.length;
+      video.currentTime = 12.5;
+      await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
+      const afterSeek = decisions[beforeSeek]!.state;
+      await player.load(manifest);
+      await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
+      const sessions = decisions.map(({ session }) => session);
+      const first = decisions.find(({ session }) => session === 2)!.state;
+      handle.detach();
+      const [decided, requested] = [decisions.length, requests.length];
+      const isGoingOn = () => requests.length > requested + 3 && video.currentTime > 2;
+      await window.lab.until('playback without the plugin', isGoingOn, lab);
+      const decidedLater = decisions.length - decided;
+      await player.destroy();
+      return { levels, afterSeek, sessions, first, decidedLater, status: handle.state.status };
     });
+    // The buffer may exceed the goal by the time between two of Shaka's checks.
+    for (const level of seen.levels) expect(level).toBeLessThan(3.6);
+    expect(seen.afterSeek).toMatchObject({ bufferLevelSeconds: 0, segmentIndex: 12 });
+    expect(new Set(seen.sessions)).toEqual(new Set([1, 2]));
+    expect(seen.first).toMatchObject({ segmentIndex: 0, nowSeconds: 0, downloads: [] });
+    expect(seen).toMatchObject({ decidedLater: 0, status: 'detached' });
+  });
 
-    test('decides for HLS, then DASH, then HLS', engines, async ({ onStream }) => {
-      const seen = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {
-        const hls = dash.replace('manifest.mpd', 'master.m3u8');
-        const lab = await window.lab.startShaka({ manifest: hls });
-        const { player, video, decisions, handle, requests } = lab;
-        const seen = [];
-        for (const next of [dash, hls, undefined]) {
-          const { session } = handle.state;
-          const requested = requests.length;
-          const isDecided = () => decisions.filter((event) => event.session === session).length >= 4;
-          await window.lab.until('four decisions and playback', () => isDecided() && video.currentTime > 1, lab);
-          const decided = decisions.filter((event) => event.session === session);
-          seen.push({
-            ladder: decided[0]!.state.ladderBps.length,
-            ends: decided.slice(1).map(({ state }) => state.segmentIndex + state.segmentsRemaining),
-            chosen: decided.map(({ state, representationId }) => [state.segmentIndex, representationId.split('.')[0]]),
-            requested: requests.slice(requested).map(({ index, representationId }) => [index, representationId]),
-            status: handle.state.status,
-          });
-          if (next) await player.load(next);
-        }
-        await player.destroy();
-        return seen;
-      });
-      for (const { ladder, ends, chosen, requested, status } of seen) {
-        expect([ladder, status]).toEqual([4, 'attached']);
-        expect(new Set(ends)).toEqual(new Set([8]));
-        // What the plugin chose is loaded. Shaka looks into the first segment of HLS before; the last request may be due.
-        expect(requested).toEqual(expect.arrayContaining(chosen.slice(1, -1)));
+  test('decides for HLS, then DASH, then HLS', engines, async ({ onStream }) => {
+    const seen = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {
+      const hls = dash.replace('manifest.mpd', 'master.m3u8');
+      const lab = await window.lab.startShaka({ manifest: hls });
+      const { player, video, decisions, handle, requests } = lab;
+      const seen = [];
+      for (const next of [dash, hls, undefined]) {
+        const { session } = handle.state;
+        const requested = requests.length;
+        const isDecided = () => decisions.filter((event) => event.session === session).length >= 4;
+        await window.lab.until('four decisions and playback', () => isDecided() && video.currentTime > 1, lab);
+        const decided = decisions.filter((event) => event.session === session);
+        seen.push({
+          ladder: decided[0]!.state.ladderBps.length,
+          ends: decided.slice(1).map(({ state }) => state.segmentIndex + state.segmentsRemaining),
+          chosen: decided.map(({ state, representationId }) => [state.segmentIndex, representationId.split('.')[0]]),
+          requested: requests.slice(requested).map(({ index, representationId }) => [index, representationId]),
+          status: handle.state.status,
+        });
+        if (next) await player.load(next);
       }
+      await player.destroy();
+      return seen;
     });
-
-    test('decides for a preload that follows another source, again and again', async ({ onStream }) => {
-      const sessions = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {
-        const hls = dash.replace('manifest.mpd', 'master.m3u8');
-        const lab = await window.lab.startShaka({ manifest: hls });
-        const { player, video, decisions, handle } = lab;
-        const seen: { status: string; decided: number }[] = [];
-        for (let i = 0; i < 5; i++) {
-          const next = i % 2 ? dash : hls;
-          const preload = (await player.preload(next)) as Preload;
-          const isPlaying = () => {
-            const { session } = handle.state;
-            return video.currentTime > 1.2 && decisions.filter((event) => event.session === session).length >= 2;
-          };
-          await window.lab.until('playback', isPlaying, lab);
-          await player.load(i === 2 ? dash : preload);
-          await window.lab.until('playback of the next source', isPlaying, lab);
-          const { session, status } = handle.state;
-          seen.push({ status, decided: decisions.filter((event) => event.session === session).length });
-          if (i === 2) await preload.destroy();
-        }
-        await player.destroy();
-        return seen;
-      });
-      expect(sessions.map(({ status }) => status)).toEqual(Array(5).fill('attached'));
-      expect(Math.min(...sessions.map(({ decided }) => decided))).toBeGreaterThan(1);
-    });
-
-    for (const [kind, chunkSeconds, isOneByOne] of [
-      ['live', 2, false],
-      ['in parts', 0.25, false],
-      ['in parts that are requested one by one', 0.25, true],
-    ] as const) {
-      test(`plays HLS ${kind} at its edge`, async ({ labPage, stream }) => {
-        const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60, startUtcMs: Date.now() };
-        const live = liveStream(4, { chunkSeconds });
-        const folder = stream({ ...media, link: { 600: 20e6 }, live });
-        const play = { manifest: `${folder}master.m3u8`, isOneByOne };
-        const seen = await labPage.evaluate(async ({ manifest, isOneByOne }) => {
-          const hls = { allowLowLatencyByteRangeOptimization: !isOneByOne };
-          const settings = { streaming: { lowLatencyMode: true }, manifest: { hls } };
-          const lab = await window.lab.startShaka({ manifest, settings });
-          const { player, video, decisions, requests, handle } = lab;
-          const isThere = () => decisions.length >= 6 && video.currentTime > player.seekRange().end - 12;
-          await window.lab.until('six decisions at the edge', isThere, lab);
-          const { status } = handle.state;
-          const found = decisions.map(({ state }) => ({ index: state.segmentIndex, live: state.live }));
-          const requested = new Set(requests.map(({ index }) => index)).size;
-          await player.destroy();
-          return { status, found, repeated: requests.length - requested };
-        }, play);
-        expect(seen.status).toBe('attached');
-        const decided = new Set(seen.found.map(({ index }) => index)).size;
-        expect(decided).toBeGreaterThan(2);
-        if (isOneByOne) {
-          // One decision on all parts of a segment, and some more where Shaka looks for its start.
-          expect(seen.found.length).toBeLessThan(decided + 4);
-          expect(seen.repeated).toBeGreaterThan(3 * decided);
-        }
-        // When it chooses the first variant, Shaka knows no playlist.
-        for (const { live } of seen.found.slice(1)) expect(live!.latencySeconds).toBeGreaterThan(0);
-      });
+    for (const { ladder, ends, chosen, requested, status } of seen) {
+      expect([ladder, status]).toEqual([4, 'attached']);
+      expect(new Set(ends)).toEqual(new Set([8]));
+      // Shaka loads what the plugin chose. It reads the first segment of HLS before, and the last request may be due.
+      expect(requested).toEqual(expect.arrayContaining(chosen.slice(1, -1)));
     }
   });
-}
+
+  test('decides for a preload that follows another source, again and again', async ({ onStream }) => {
+    const sessions = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {
+      const hls = dash.replace('manifest.mpd', 'master.m3u8');
+      const lab = await window.lab.startShaka({ manifest: hls });
+      const { player, video, decisions, handle } = lab;
+      const seen: { status: string; decided: number }[] = [];
+      for (let i = 0; i < 5; i++) {
+        const next = i % 2 ? dash : hls;
+        const preload = (await player.preload(next)) as Preload;
+        const isPlaying = () => {
+          const { session } = handle.state;
+          return video.currentTime > 1.2 && decisions.filter((event) => event.session === session).length >= 2;
+        };
+        await window.lab.until('playback', isPlaying, lab);
+        await player.load(i === 2 ? dash : preload);
+        await window.lab.until('playback of the next source', isPlaying, lab);
+        const { session, status } = handle.state;
+        seen.push({ status, decided: decisions.filter((event) => event.session === session).length });
+        if (i === 2) await preload.destroy();
+      }
+      await player.destroy();
+      return seen;
+    });
+    expect(sessions.map(({ status }) => status)).toEqual(Array(5).fill('attached'));
+    expect(Math.min(...sessions.map(({ decided }) => decided))).toBeGreaterThan(1);
+  });
+
+  for (const [kind, chunkSeconds, isOneByOne] of [
+    ['live', 2, false],
+    ['in parts', 0.25, false],
+    ['in parts that are requested one by one', 0.25, true],
+  ] as const) {
+    test(`plays HLS ${kind} at its edge`, async ({ labPage, stream }) => {
+      const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60, startUtcMs: Date.now() };
+      const live = liveStream(4, { chunkSeconds });
+      const folder = stream({ ...media, link: { 600: 20e6 }, live });
+      const play = { manifest: `${folder}master.m3u8`, isOneByOne };
+      const seen = await labPage.evaluate(async ({ manifest, isOneByOne }) => {
+        const hls = { allowLowLatencyByteRangeOptimization: !isOneByOne };
+        const settings = { streaming: { lowLatencyMode: true }, manifest: { hls } };
+        const lab = await window.lab.startShaka({ manifest, settings });
+        const { player, video, decisions, requests, handle } = lab;
+        const isThere = () => decisions.length >= 6 && video.currentTime > player.seekRange().end - 12;
+        await window.lab.until('six decisions at the edge', isThere, lab);
+        const { status } = handle.state;
+        const found = decisions.map(({ state }) => ({ index: state.segmentIndex, live: state.live }));
+        const requested = new Set(requests.map(({ index }) => index)).size;
+        await player.destroy();
+        return { status, found, repeated: requests.length - requested };
+      }, play);
+      expect(seen.status).toBe('attached');
+      const decided = new Set(seen.found.map(({ index }) => index)).size;
+      expect(decided).toBeGreaterThan(2);
+      if (isOneByOne) {
+        // All parts of a segment share a decision. Shaka's search for the stream's start needs a few more.
+        expect(seen.found.length).toBeLessThan(decided + 4);
+        expect(seen.repeated).toBeGreaterThan(3 * decided);
+      }
+      // Shaka knows no playlist when it chooses the first variant.
+      for (const { live } of seen.found.slice(1)) expect(live!.latencySeconds).toBeGreaterThan(0);
+    });
+  }
+});

@@ -1,4 +1,4 @@
-/** The sources of segment sizes. */
+/** The plugin gets segment sizes from a file or an index. */
 
 import { expect, test } from './playback-test.ts';
 
@@ -8,7 +8,7 @@ test('sizes come from sizes.json or the index of SegmentBase', async ({ labPage,
   const indexed = stream({ ...common, media: { addressing: 'base' } });
   const seen = await labPage.evaluate(
     async ([listed, indexed]) => {
-      // The file may arrive after the first decision: only later ones are checked.
+      // The file may arrive after the first decision, so only later decisions are checked.
       const labs = [
         window.lab.start({ manifest: `${listed}manifest.mpd`, options: { sizes: `${listed}sizes.json` } }),
         window.lab.start({ manifest: `${indexed}manifest.mpd` }),

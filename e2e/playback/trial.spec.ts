@@ -1,9 +1,9 @@
-/** Trials with real players: viewers in arms, their reports in a collector, and the player's own arm as without us. */
+/** Trials with real players: viewers in arms, their reports in a collector, and the unchanged player in its own arm. */
 
 import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { type RunningCollector, startCollector } from '../../service/index.ts';
-import { test as base, expect, isOlder, type LabPlayerName } from './playback-test.ts';
+import { test as base, describePlayers, expect, isOlder, type LabPlayerName } from './playback-test.ts';
 import { openViewers, reportsIn, trialScenario, type Viewer } from './viewers.ts';
 
 const VIEWERS = 4;
@@ -33,88 +33,84 @@ const SECONDS = 4;
 
 test.describe.configure({ mode: 'parallel' });
 
-for (const [playerName, reported] of PLAYERS) {
-  test.describe(playerName, () => {
-    test.use({ playerName });
-
-    test('viewers on shipped links, half in each arm, report', async ({ labPage, origin, collector }) => {
-      test.setTimeout(120_000);
-      const page = await openViewers(labPage);
-      const scenario = trialScenario(SECONDS);
-      const report = `${collector.url}/v1/reports`;
-      const viewers = synthesizeShippedTraces()
-        .slice(0, VIEWERS)
-        .map((trace, i) => {
-          const manifest = origin.manifestUrl(origin.createSession({ trace, scenario }));
-          return { manifest, trial: { name: 'e2e', key: `viewer ${i}` }, report };
-        });
-      const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), viewers);
-      await page.evaluate(() => window.stopAll());
-      const arms = seen.map(({ arm }) => arm);
-      const reports = await collector.reports(VIEWERS);
-      expect(reports.map(({ arm }) => arm).sort()).toEqual(arms.sort());
-      expect(new Set(arms)).toEqual(new Set(['leo-abr', 'player']));
-      for (const one of reports) {
-        expect(one).toMatchObject({
-          ...{ trial: 'e2e', armShare: 0.5, unit: 'viewer', player: reported, browser: 'chromium', live: false },
-          ...{ controller: one.arm === 'player' ? 'player' : 'mpc-l', started: true, ended: 'end' },
-        });
-        expect(one.watchedSeconds).toBeGreaterThan(SECONDS - 1);
-        expect(one.watchedSeconds).toBeLessThan(SECONDS + 1.5);
-        expect(one.topBitrateBps! / 5e6).toBeCloseTo(1, 1);
-        expect(one.requestedBits).toBeGreaterThan(SECONDS * 0.2e6);
-      }
-    });
-
-    if (isOlder(playerName)) return;
-
-    test('a page that goes away reports', async ({ labPage, stream, collector }) => {
-      const page = await openViewers(labPage);
-      const viewer = { manifest: `${stream({ segmentCount: 60 })}manifest.mpd`, report: `${collector.url}/v1/reports` };
-      await page.evaluate((one) => {
-        void window.view({ ...one, trial: { name: 'e2e', share: 0 } });
-      }, viewer);
-      await page.waitForFunction(() => document.querySelector('video')!.currentTime > 2);
-      await page.goto('about:blank');
-      const [report] = await collector.reports(1);
-      expect(report).toMatchObject({ ended: 'page', started: true, controller: 'player', arm: 'player' });
-      expect(report!.watchedSeconds).toBeGreaterThan(1.5);
-      expect(report!.meanBitrateBps).toBeGreaterThan(2e5);
-    });
-
-    test('measures startup and stalls as they are on screen', async ({ labPage, stream, collector }) => {
-      const page = await openViewers(labPage);
-      const link = { 1: 0.2e6, 3: 1.6e6, 8.5: 0, 60: 8e6 };
-      const viewer = {
-        manifest: `${stream({ ladderBps: [1e6], segmentCount: 5, link })}manifest.mpd`,
-        ...{ trial: { name: 'e2e', share: 0 }, report: `${collector.url}/v1/reports` },
-      };
-      const seen = await page.evaluate((one) => window.view(one), viewer);
-      await page.evaluate(() => window.stopAll());
-      const [report] = await collector.reports(1);
-      expect(seen.stallSeconds).toBeGreaterThan(3);
-      expect(report!.stallCount).toBeGreaterThanOrEqual(1);
-      expect(Math.abs(report!.stallSeconds - seen.stallSeconds), JSON.stringify({ seen, report })).toBeLessThan(1);
-      expect(Math.abs(report!.startupSeconds - seen.startupSeconds)).toBeLessThan(1);
-      expect(Math.abs(report!.watchedSeconds - 5)).toBeLessThan(1.5); // With its stalls it would be above 8.
-      expect(report!.meanBitrateBps! / 1e6).toBeCloseTo(1, 0);
-    });
-
-    test("the player's own arm is as without us: settings, requests and choices", async ({ labPage, stream }) => {
-      const page = await openViewers(labPage);
-      // So fast that its own algorithm has one choice, unless the host pauses.
-      const options = { ladderBps: [300e3, 1e6], segmentCount: 6, link: { 60: 60e6 }, rttSeconds: 0.01 };
-      const play = (viewer: Omit<Viewer, 'manifest'>) =>
-        page.evaluate((one) => window.view(one), { ...viewer, manifest: `${stream(options)}manifest.mpd` });
-      const both = () => Promise.all([play({}), play({ trial: { name: 'e2e', share: 0 } })]);
-      let [without, own] = await both();
-      for (let again = 0; again < 2 && own.requested.join() !== without.requested.join(); again++) {
-        [without, own] = await both();
-      }
-      expect(own.arm).toBe('player');
-      expect(own.settings).toEqual(without.settings);
-      expect(own.requested).toEqual(without.requested);
-      expect(own.requested.length).toBeGreaterThanOrEqual(6);
-    });
+describePlayers(PLAYERS, (playerName, reported) => {
+  test('viewers on shipped links, half in each arm, report', async ({ labPage, origin, collector }) => {
+    test.setTimeout(120_000);
+    const page = await openViewers(labPage);
+    const scenario = trialScenario(SECONDS);
+    const report = `${collector.url}/v1/reports`;
+    const viewers = synthesizeShippedTraces()
+      .slice(0, VIEWERS)
+      .map((trace, i) => {
+        const manifest = origin.manifestUrl(origin.createSession({ trace, scenario }));
+        return { manifest, trial: { name: 'e2e', key: `viewer ${i}` }, report };
+      });
+    const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), viewers);
+    await page.evaluate(() => window.stopAll());
+    const arms = seen.map(({ arm }) => arm);
+    const reports = await collector.reports(VIEWERS);
+    expect(reports.map(({ arm }) => arm).sort()).toEqual(arms.sort());
+    expect(new Set(arms)).toEqual(new Set(['leo-abr', 'player']));
+    for (const one of reports) {
+      expect(one).toMatchObject({
+        ...{ trial: 'e2e', armShare: 0.5, unit: 'viewer', player: reported, browser: 'chromium', live: false },
+        ...{ controller: one.arm === 'player' ? 'player' : 'mpc-l', started: true, ended: 'end' },
+      });
+      expect(one.watchedSeconds).toBeGreaterThan(SECONDS - 1);
+      expect(one.watchedSeconds).toBeLessThan(SECONDS + 1.5);
+      expect(one.topBitrateBps! / 5e6).toBeCloseTo(1, 1);
+      expect(one.requestedBits).toBeGreaterThan(SECONDS * 0.2e6);
+    }
   });
-}
+
+  if (isOlder(playerName)) return;
+
+  test('a page that goes away reports', async ({ labPage, stream, collector }) => {
+    const page = await openViewers(labPage);
+    const viewer = { manifest: `${stream({ segmentCount: 60 })}manifest.mpd`, report: `${collector.url}/v1/reports` };
+    await page.evaluate((one) => {
+      void window.view({ ...one, trial: { name: 'e2e', share: 0 } });
+    }, viewer);
+    await page.waitForFunction(() => document.querySelector('video')!.currentTime > 2);
+    await page.goto('about:blank');
+    const [report] = await collector.reports(1);
+    expect(report).toMatchObject({ ended: 'page', started: true, controller: 'player', arm: 'player' });
+    expect(report!.watchedSeconds).toBeGreaterThan(1.5);
+    expect(report!.meanBitrateBps).toBeGreaterThan(2e5);
+  });
+
+  test('measures startup and stalls as they are on screen', async ({ labPage, stream, collector }) => {
+    const page = await openViewers(labPage);
+    const link = { 1: 0.2e6, 3: 1.6e6, 8.5: 0, 60: 8e6 };
+    const viewer = {
+      manifest: `${stream({ ladderBps: [1e6], segmentCount: 5, link })}manifest.mpd`,
+      ...{ trial: { name: 'e2e', share: 0 }, report: `${collector.url}/v1/reports` },
+    };
+    const seen = await page.evaluate((one) => window.view(one), viewer);
+    await page.evaluate(() => window.stopAll());
+    const [report] = await collector.reports(1);
+    expect(seen.stallSeconds).toBeGreaterThan(3);
+    expect(report!.stallCount).toBeGreaterThanOrEqual(1);
+    expect(Math.abs(report!.stallSeconds - seen.stallSeconds), JSON.stringify({ seen, report })).toBeLessThan(1);
+    expect(Math.abs(report!.startupSeconds - seen.startupSeconds)).toBeLessThan(1);
+    expect(Math.abs(report!.watchedSeconds - 5)).toBeLessThan(1.5); // With its stalls it would be above 8.
+    expect(report!.meanBitrateBps! / 1e6).toBeCloseTo(1, 0);
+  });
+
+  test("the player's own arm is as without us: settings, requests and choices", async ({ labPage, stream }) => {
+    const page = await openViewers(labPage);
+    // On this fast link the player's own algorithm has one choice, unless the host pauses.
+    const options = { ladderBps: [300e3, 1e6], segmentCount: 6, link: { 60: 60e6 }, rttSeconds: 0.01 };
+    const play = (viewer: Omit<Viewer, 'manifest'>) =>
+      page.evaluate((one) => window.view(one), { ...viewer, manifest: `${stream(options)}manifest.mpd` });
+    const both = () => Promise.all([play({}), play({ trial: { name: 'e2e', share: 0 } })]);
+    let [without, own] = await both();
+    for (let again = 0; again < 2 && own.requested.join() !== without.requested.join(); again++) {
+      [without, own] = await both();
+    }
+    expect(own.arm).toBe('player');
+    expect(own.settings).toEqual(without.settings);
+    expect(own.requested).toEqual(without.requested);
+    expect(own.requested.length).toBeGreaterThanOrEqual(6);
+  });
+});

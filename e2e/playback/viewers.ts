@@ -1,4 +1,4 @@
-/** Viewers of a trial: a page in which each plays a stream to its end, in its arm. */
+/** A page with viewers of a trial. Each viewer plays a stream to its end in the viewer's arm. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import type * as trialEntry from '../../src/trial.ts';
 import { built, LADDER_BPS, type LabPlayer } from './playback-test.ts';
 
-/** `seconds` of media, on a tenth of a shipped link's rate. */
+/** A scenario with `seconds` of media on a tenth of a shipped link's rate. */
 export const trialScenario = (seconds: number): Scenario => ({
   ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: seconds },
   ...{ rttSeconds: 0.02, traceScale: { factor: 0.1 } },
@@ -18,7 +18,7 @@ export const trialScenario = (seconds: number): Scenario => ({
 
 export interface Viewer {
   manifest: string;
-  /** Absent: nothing of the trial is loaded. */
+  /** Without it, the viewer loads nothing of a trial. */
   trial?: trialEntry.TrialOptions | trialEntry.ConfiguredTrial;
   report?: string;
 }
@@ -29,7 +29,7 @@ export interface Seen {
   requested: string[];
   /** All settings of the player, before and after. */
   settings: string[];
-  /** From the call to the first picture, and in which no picture moved after it, as the playhead says. */
+  /** Time from the call to the first picture, and later time without a moving picture, by the playhead. */
   startupSeconds: number;
   stallSeconds: number;
 }
@@ -37,7 +37,7 @@ export interface Seen {
 declare global {
   interface Window {
     LeoAbrTrial: typeof trialEntry;
-    /** Plays to the end and leaves the player as it is. */
+    /** Plays to the end. The player stays. */
     view(viewer: Viewer): Promise<Seen>;
     stopAll(): void;
   }
@@ -67,7 +67,7 @@ function installViewers(): void {
       const still = (nowMs - movedMs) / 1000;
       if (video.currentTime > position) {
         if (position === 0) startupSeconds = still;
-        // Less is the time between two pictures, or a pause of the page.
+        // A shorter time is that between two pictures, or a pause of the page.
         else if (still - (video.currentTime - position) > 0.3) stallSeconds += still;
         [movedMs, position] = [nowMs, video.currentTime];
       }

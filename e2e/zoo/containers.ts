@@ -26,7 +26,7 @@ function nalUnits(sample: Uint8Array): Uint8Array[] {
 
 export const KEY = { id: Buffer.from(`${'00'.repeat(15)}07`, 'hex'), key: Buffer.from('1e0a'.repeat(8), 'hex') };
 const IV_BYTES = 8;
-/** The clear bytes at the start of a NAL unit: its length, and its headers with a margin. */
+/** The start of a NAL unit stays clear: its length, and its headers with a margin. */
 const CLEAR_BYTES = 36;
 
 /** Applies a change to the content of the box at a path. */
@@ -39,10 +39,10 @@ function within(bytes: Uint8Array, [type, ...rest]: string[], change: (content: 
   return concatBytes(boxes);
 }
 
-/** The key's id for every system (W3C, "cenc" initialization data). */
+/** This box gives every system the key's id (W3C, "cenc" initialization data). */
 const PSSH = fullBox('pssh', 1, 0, Buffer.from('1077efecc0b24d02ace33c1e52e2fb4b', 'hex'), u32(1), KEY.id, u32(0));
 
-/** Replaces the sample entry: the new box is made of the old one's content and type. */
+/** Replaces the sample entry by a box that `change` makes of the entry's content and type. */
 export function withSampleEntry(init: Uint8Array, change: (entry: Uint8Array, type: string) => Uint8Array): Uint8Array {
   return within(init, 'moov/trak/mdia/minf/stbl/stsd'.split('/'), (content) => {
     const { start, end, type } = boxesIn(content, 8)[0]!;
@@ -95,7 +95,7 @@ export function encryptedFragment(fragment: Uint8Array, isVideo: boolean): Uint8
   return within(bytes, ['moof', 'traf'], (content) => concatBytes([content, ...added]));
 }
 
-/** Clear and encrypted bytes; the latter are whole blocks. */
+/** Numbers of clear and encrypted bytes. Encrypted bytes are whole blocks. */
 function subsample(bytes: number): readonly [number, number] {
   const hidden = Math.max(0, bytes - CLEAR_BYTES) & ~15;
   return [bytes - hidden, hidden];
@@ -103,7 +103,7 @@ function subsample(bytes: number): readonly [number, number] {
 
 export const SEGMENT_IV = Buffer.alloc(16, 5);
 
-/** A whole file under AES-128, as HLS has it. */
+/** Encrypts a whole file by AES-128 for HLS. */
 export function encryptedFile(file: ByteRuns): ByteRuns {
   const cipher = createCipheriv('aes-128-cbc', KEY.key, SEGMENT_IV);
   return new ByteRuns([cipher.update(file.toBytes()), cipher.final()]);
@@ -114,17 +114,15 @@ export function encryptedFile(file: ByteRuns): ByteRuns {
 const PACKET_BYTES = 188;
 const PIDS = { pmt: 0x1000, video: 0x100, audio: 0x101 };
 const CLOCK_HZ = 90_000;
-/** The presentation time of media time 0: the clock reference precedes it. */
+/** The presentation time of media time 0. The clock reference precedes it. */
 const START_TICKS = CLOCK_HZ;
 /** A packet without content. */
 const NULL_PACKET = Buffer.alloc(PACKET_BYTES, 0xff).fill(Buffer.from([0x47, 0x1f, 0xff, 0x10]), 0, 4);
 
+export type Place = Record<'startSeconds' | 'seconds' | 'sizeBytes', number>;
+
 /** Whole seconds of video and audio in one transport stream, with null packets up to its size. */
-export function tsSegment(
-  video: Clip,
-  audio: Clip,
-  { startSeconds, seconds, sizeBytes }: { startSeconds: number; seconds: number; sizeBytes: number },
-): ByteRuns {
+export function tsSegment(video: Clip, audio: Clip, { startSeconds, seconds, sizeBytes }: Place): ByteRuns {
   const packets = [tablePacket(0, [0x00, 0x01, ...pid16(PIDS.pmt)], 0x00), tablePacket(PIDS.pmt, programMap(), 0x02)];
   const counters = new Map<number, number>();
   const write = (pid: number, streamId: number, atSeconds: number, data: Uint8Array) => {
@@ -147,7 +145,7 @@ export function tsSegment(
 
 function* sampleTimes({ samples, timescale }: Clip, startSeconds: number, seconds: number) {
   const sampleSeconds = samples[0]!.durationTicks / timescale;
-  // The margin outweighs rounding: a sample that begins at the end of the segment is the next segment's.
+  // Because of rounding, a margin assigns a sample at the end of the segment to the next segment.
   const first = Math.ceil(startSeconds / sampleSeconds - 1e-6);
   for (let index = first; (index + 1e-6) * sampleSeconds < startSeconds + seconds; index++)
     yield { index, seconds: index * sampleSeconds };
@@ -177,12 +175,7 @@ function crc32(bytes: readonly number[]): number {
   return crc >>> 0;
 }
 
-interface Pes {
-  streamId: number;
-  ticks: number;
-  data: Uint8Array;
-  counters: Map<number, number>;
-}
+type Pes = { streamId: number; ticks: number; data: Uint8Array; counters: Map<number, number> };
 
 function pesPackets(pid: number, { streamId, ticks, data, counters }: Pes): Uint8Array[] {
   const pts = ticks + START_TICKS;
@@ -193,7 +186,7 @@ function pesPackets(pid: number, { streamId, ticks, data, counters }: Pes): Uint
   const pes = concatBytes([Uint8Array.from(header), data]);
   const packets: Uint8Array[] = [];
   for (let at = 0; at < pes.length; ) {
-    // The clock reference: 33 bits of the clock, 6 reserved ones, 9 of its extension.
+    // The clock reference has 33 bits of the clock, 6 reserved bits and 9 bits of its extension.
     const clock = [ticks >> 25, ticks >> 17, ticks >> 9, ticks >> 1, ((ticks & 1) << 7) | 0x7e, 0];
     const fields = at === 0 && pid === PIDS.video ? [0x10, ...clock] : [];
     const room = PACKET_BYTES - 4 - (fields.length > 0 ? 1 + fields.length : 0);

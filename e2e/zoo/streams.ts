@@ -1,11 +1,13 @@
-/** Makes streams of any kind from the composer's clips: their segments, and a DASH manifest and HLS playlists of them. */
+/** Makes streams of any kind from the composer's clips: segments, a DASH manifest and HLS playlists. */
 
 import { ByteRuns } from '../../replay/media/byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from '../../replay/media/clips.ts';
 import { composeSegment, type SegmentSpec, segmentStartTicks } from '../../replay/media/compose-segment.ts';
 import type { Clip } from '../../replay/media/fixture.ts';
 import type { MediaFile, Presentation } from '../../replay/media/presentation.ts';
-import { encryptedFile, encryptedFragment, encryptedInit, KEY, padded, SEGMENT_IV, tsSegment } from './containers.ts';
+import * as containers from './containers.ts';
+
+const { encryptedFile, encryptedFragment, encryptedInit, KEY, padded, SEGMENT_IV, tsSegment } = containers;
 
 export const DURATIONS: readonly number[] = Array<number>(12).fill(1);
 export const LADDER_BPS = [250e3, 900e3, 2.2e6, 4.5e6];
@@ -13,7 +15,7 @@ export const AUDIO_BPS = [64e3];
 const LANGUAGES = { en: 'English', de: 'Deutsch', fr: 'Français' };
 type Language = keyof typeof LANGUAGES;
 
-/** The default is twelve segments of 1 s, a ladder of four, and one audio track. */
+/** Default: twelve segments of 1 s, a ladder of four, and one audio track. */
 export interface ZooStream {
   /** True bitrates in bit/s, in the manifest's order. */
   videoBps?: readonly number[];
@@ -21,28 +23,28 @@ export interface ZooStream {
   languages?: readonly Language[];
   /** Durations of the segments in seconds. */
   durations?: readonly number[];
-  /** These first segments have this size in all representations. */
+  /** The first segments have this size in all representations. */
   black?: { segments: number; bytes: number };
-  /** What the manifest declares for a video representation's bitrate; undefined: nothing. Default: the truth. */
+  /** The declared bitrate of a video representation, or undefined for none. Default: the true bitrate. */
   declaredBps?(bps: number, index: number): number | undefined;
   /** Changes a representation's clip. */
   clip?(clip: Clip, index: number): Clip;
-  /** A second ladder, of another codec: with the same bitrates, and these clips. */
+  /** Clips of a second ladder with the same bitrates and another codec. */
   others?: readonly Clip[];
   /** The spec has Chromium encode the clips of the second ladder. */
   hasVp9?: true;
-  /** DASH without a timeline. HLS has byte ranges with `ranges`. Default: a timeline, and a file per segment. */
+  /** DASH has no timeline. With `ranges`, HLS has byte ranges. Default: a timeline, and a file per segment. */
   addressing?: 'list' | 'ranges';
   container?: 'ts';
   encryption?: 'clearkey' | 'aes-128';
-  /** HLS has a group per audio bitrate. `each`: a quality has one of the groups. Default: it is offered with all. */
+  /** HLS has a group per audio bitrate. With `each`, a quality has one group. Default: a quality has all groups. */
   audioGroups?: 'each';
   /**
-   * The second half is a period with other pictures, in HLS after a discontinuity. There it has as many representations
-   * as the first.
+   * The second half is a period with other pictures. In HLS it follows a discontinuity and needs as many
+   * representations as the first half.
    */
   secondLadderBps?: readonly number[];
-  /** This segment does not exist: the timeline has a hole, and HLS marks a gap. */
+  /** This segment does not exist. The timeline has a hole, and HLS marks a gap. */
   gapAt?: number;
   /** WebVTT subtitles and thumbnails. */
   extras?: boolean;
@@ -50,7 +52,7 @@ export interface ZooStream {
 
 interface ZooSegment {
   path: string;
-  /** Bytes in the track's only file. */
+  /** First byte, if the track has a single file. */
   start?: number;
   startSeconds: number;
   seconds: number;
@@ -118,7 +120,7 @@ function tracksOf(
   } = stream;
   const ranked = ladder.map((_, i) => i).sort((a, b) => ladder[a]! - ladder[b]!);
   const video = [...ladder, ...others.map((_, i) => ladder[i]!)].map((bps, i) => {
-    // A part has other pictures than the one before; longer ladders than there are clips have some of them twice.
+    // Each part has other pictures. If the ladder is longer than the list of clips, it has some clips twice.
     const rank = 4 * number + ranked.indexOf(i % ladder.length);
     const own = videoClip(Math.floor(rank * Math.min(1, MAX_REPRESENTATIONS / ladder.length)));
     const track = { id: `video-${number}-${i}`, bps, clip: others[i - ladder.length] ?? clip(own, i) };
@@ -159,21 +161,15 @@ function trackOf(
   return { ...track, init, segments };
 }
 
-function segmentBody(
-  clip: Clip,
-  { startSeconds, seconds, sizeBytes }: { startSeconds: number; seconds: number; sizeBytes: number },
-  { container, encryption }: ZooStream,
-): ByteRuns {
-  if (container === 'ts') {
-    const media = tsSegment(clip, audioClip(), { startSeconds, seconds, sizeBytes });
-    return encryption === 'aes-128' ? encryptedFile(media) : media;
-  }
+function segmentBody(clip: Clip, place: containers.Place, { container, encryption }: ZooStream): ByteRuns {
+  const { startSeconds, seconds, sizeBytes } = place;
   const request: SegmentSpec = { clip, index: startSeconds / seconds, segmentSeconds: seconds };
-  if (encryption !== 'clearkey') {
-    const media = composeSegment({ ...request, sizeBytes })[0]!;
-    return encryption === 'aes-128' ? encryptedFile(media) : media;
+  if (encryption === 'clearkey') {
+    return padded(encryptedFragment(composeSegment(request)[0]!.toBytes(), clip.kind === 'video'), sizeBytes);
   }
-  return padded(encryptedFragment(composeSegment(request)[0]!.toBytes(), clip.kind === 'video'), sizeBytes);
+  const isTs = container === 'ts';
+  const media = isTs ? tsSegment(clip, audioClip(), place) : composeSegment({ ...request, sizeBytes })[0]!;
+  return encryption === 'aes-128' ? encryptedFile(media) : media;
 }
 
 const file = (contentType: string, body: ByteRuns): MediaFile => ({
@@ -210,7 +206,7 @@ function addFiles(
 
 const SUBTITLES = 'WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0\n\n00:00.500 --> 00:09.000\nA line.\n';
 
-/** A grey pixel as PNG: players load thumbnails only for pages that show them. */
+/** A grey pixel as PNG is enough, because players load thumbnails only for pages that show them. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
   'base64',
@@ -275,7 +271,7 @@ function adaptationSet(tracks: readonly ZooTrack[], id: number, stream: ZooStrea
     ...tracks.flatMap((track) => {
       const { width, height } = track.clip;
       const picture = isAudio ? '' : ` width="${width}" height="${height}" frameRate="${frameRate(track.clip)}"`;
-      // A Representation must have the attribute: 0 where nothing is declared.
+      // A Representation must have the attribute, so it is 0 if nothing is declared.
       const bandwidth = `bandwidth="${track.declaredBps ?? 0}"`;
       return [
         `<Representation id="${track.id}" ${bandwidth} codecs="${codecOf(tracks)}"${picture}>`,
@@ -360,7 +356,7 @@ function entriesOf({ init, segments, id }: ZooTrack, { container, encryption }: 
   });
 }
 
-/** The first is Shaka's, which knows no other clear key in HLS; the second is hls.js's. */
+/** The first tag is the only form of a clear key in HLS that Shaka supports. The second tag is for hls.js. */
 const KEY_TAGS = {
   clearkey: [
     '#EXT-X-KEY:METHOD=SAMPLE-AES-CTR,URI="key",KEYFORMAT="identity"',

@@ -1,4 +1,4 @@
-/** Clips of a second codec: the repository ships H.264 alone, so Chromium encodes VP9. */
+/** Makes clips of a second codec. The repository ships only H.264, so Chromium encodes VP9. */
 
 import type { Page } from '@playwright/test';
 import { box, concatBytes, fullBox } from '../../replay/media/boxes.ts';
@@ -10,7 +10,7 @@ import { withSampleEntry } from './containers.ts';
 const CODEC = 'vp09.00.10.08';
 const CONFIGURATION = fullBox('vpcC', 1, 0, Uint8Array.of(0, 10, 0x82, 1, 1, 1, 0, 0));
 const VISUAL_SAMPLE_ENTRY_BYTES = 78;
-/** A second of pictures, which the composer repeats; flags as in the other clips. */
+/** The composer repeats a second of pictures. Other clips have the same flags. */
 const PICTURES = 24;
 const [SYNC_FLAGS, OTHER_FLAGS] = [0x2000000, 0x1010000];
 
@@ -34,11 +34,7 @@ export async function vp9Clips(page: Page, count: number): Promise<Clip[]> {
   }));
 }
 
-interface Order {
-  codec: string;
-  sizes: { width: number; height: number }[];
-  pictures: number;
-}
+type Order = { codec: string; sizes: { width: number; height: number }[]; pictures: number };
 
 /** Runs in the page. Returns each clip's pictures in base64. */
 function encode({ codec, sizes, pictures }: Order): Promise<string[][]> {

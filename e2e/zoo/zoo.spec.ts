@@ -1,4 +1,4 @@
-/** The zoo: each kind of stream in each player, on links of three rates. */
+/** Plays each kind of stream of the zoo in each player, on links of three rates. */
 
 import type { Page } from '@playwright/test';
 import type { ReplaySession } from '../../replay/origin/index.ts';
@@ -20,12 +20,12 @@ test.describe.configure({ mode: 'parallel' });
 
 const LINKS_BPS = { slow: 0.4e6, middle: 3e6, fast: 12e6 };
 type LinkName = keyof typeof LINKS_BPS;
-/** Rows that a page plays side by side. More would keep it too busy to measure its links. */
+/** Number of rows that a page plays side by side. With more rows, the page is too busy to measure its links. */
 const ROWS_PER_PAGE = 3;
-/** Covers a host that pauses. */
+/** The tolerance covers a pause of the host. */
 const TOLERATED_STALL_SECONDS = 1.5;
 
-/** With short buffers, later requests are sent when the page has become quiet. */
+/** With short buffers, players send later requests when the page is quiet. */
 const BUFFER_SECONDS = 4;
 const bufferTimes = { bufferTimeDefault: BUFFER_SECONDS, bufferTimeAtTopQuality: BUFFER_SECONDS };
 const SHORT_BUFFERS: Partial<Record<LabPlayerName, object>> = {
@@ -33,7 +33,7 @@ const SHORT_BUFFERS: Partial<Record<LabPlayerName, object>> = {
   'hls.js': { maxBufferLength: BUFFER_SECONDS, maxMaxBufferLength: BUFFER_SECONDS },
   'Shaka 5': { streaming: { bufferingGoal: BUFFER_SECONDS } },
 };
-/** Shaka alone would begin with the browser's estimate of another link. */
+/** With these settings, Shaka does not begin with the browser's estimate of another link. */
 const ESTIMATES: Partial<Record<LabPlayerName, object>> = {
   'Shaka 5': { abr: { useNetworkInformation: false, defaultBandwidthEstimate: 500e3 } },
 };
@@ -48,7 +48,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
     test.use({ playerName, files: FILES });
     const isPlayed = (row: ZooRow) => (row.format ?? format) === format;
     // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS. Rows of one length share a page. Live
-    // streams with their many requests have one for themselves.
+    // streams have their own page, because they send many requests.
     const partOf = ({ core, live }: ZooRow) =>
       core && playerFormat === 'Shaka 5 HLS' ? 'not WebKit' : (core ?? (live ? 'live' : 'other'));
     for (const part of ['every engine', 'not WebKit', 'live', 'other']) {
@@ -88,7 +88,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
               playAll,
               plays.map(({ play }) => play),
             );
-            // While a page is too busy to decode a dozen streams, all of them stall: that time is not the plugin's.
+            // If a page is too busy to decode a dozen streams, all of them stall. That time is not the plugin's fault.
             const pageSeconds = Math.max(0, Math.min(...played.map(({ stalledSeconds }) => stalledSeconds)));
             const all = plays.map((one, i) => {
               const isBusy = one.row.busy?.[playerFormat] !== undefined;
@@ -102,7 +102,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
               return faults.length > 0 ? [{ row, faults: faults.map((fault) => `${row.kind}, ${fault}`) }] : [];
             });
           };
-          // A paused host makes any link look slow, so a fault has to show twice.
+          // A pause of the host makes any link look slow, so a fault counts only if it shows twice.
           const suspects = await faultsOf(group);
           const confirmed = suspects.length > 0 ? await faultsOf(suspects.map(({ row }) => row)) : [];
           expect(confirmed.flatMap(({ faults }) => faults)).toEqual([]);
@@ -112,7 +112,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
   });
 }
 
-/** The plugin plays on each link, and the player alone on the one that may stall. */
+/** The plugin plays on each link. The player alone plays on the slow link, which may stall. */
 const PLAYS: readonly [LinkName, boolean][] = [
   ['fast', false],
   ['middle', false],
@@ -120,12 +120,7 @@ const PLAYS: readonly [LinkName, boolean][] = [
   ['slow', true],
 ];
 
-interface Prepared {
-  row: ZooRow;
-  link: LinkName;
-  session: ReplaySession;
-  play: Play;
-}
+type Prepared = { row: ZooRow; link: LinkName; session: ReplaySession; play: Play };
 
 interface Play {
   manifest: string;
@@ -137,12 +132,7 @@ interface Play {
   clearKey: string[];
 }
 
-interface ZooPlayed {
-  isEnded: boolean;
-  playedSeconds: number;
-  stalledSeconds: number;
-  problems: string[];
-}
+type ZooPlayed = { isEnded: boolean; playedSeconds: number; stalledSeconds: number; problems: string[] };
 
 async function streamOf({ stream, live }: ZooRow, linkBps: number, page: Page): Promise<StreamOptions> {
   const link = { 600: linkBps };
@@ -151,19 +141,15 @@ async function streamOf({ stream, live }: ZooRow, linkBps: number, page: Page): 
   return { link, ladderBps: LADDER_BPS, presentation: zooPresentation({ ...stream, others }) };
 }
 
-/** A requested segment: its true bitrate, and the bitrates of its period's ladder. */
-interface Quality {
-  bps: number;
-  ladder: readonly number[];
-  language: string | undefined;
-}
+/** A requested segment's true bitrate, and the bitrates of its period's ladder. */
+type Quality = { bps: number; ladder: readonly number[]; language: string | undefined };
 
 function qualitiesOf({ row: { stream }, session }: Prepared): { video: Quality[]; audio: Quality[] } {
   const of = 'origin' in stream ? {} : stream;
   const ladders = { video: [of.videoBps ?? LADDER_BPS, of.secondLadderBps ?? []], audio: [of.audioBps ?? AUDIO_BPS] };
   const qualities = (kind: keyof typeof ladders) =>
     session.log.flatMap(({ kind: part, outcome, representationId }): Quality[] => {
-      // The origin's own have no period, and its audio has no number.
+      // Representations of the origin's own streams have no period, and their audio has no number.
       const [, period = '0', language, index = '0'] =
         new RegExp(`^${kind}(?:-(\\d+)(?=-))?(?:-([a-z]+))?(?:-(\\d+))?$`).exec(representationId) ?? [];
       if (part !== 'segment' || outcome !== 'complete' || !representationId.startsWith(kind)) return [];
@@ -202,7 +188,7 @@ function judge(seen: ZooSeen, plain: ZooSeen, isAdapted: boolean): string[] {
   return faults.map((fault) => `${link}: ${fault}`);
 }
 
-/** Kbit/s of the segments. */
+/** Lists the segments' bitrates in kbit/s. */
 const textOf = ({ video, audio }: ZooSeen) =>
   [video, audio]
     .map((all) => all.map(({ bps, language = '' }) => Math.round(bps / 1000) + language).join(' '))
@@ -227,7 +213,7 @@ async function playAll(plays: Play[]): Promise<ZooPlayed[]> {
         started ??= { atMs: performance.now(), seconds: video.currentTime };
       });
       const [id, key] = clearKey as [string, string];
-      // The method is dash.js's; other players have a setting.
+      // dash.js has this method. Other players have a setting.
       lab.player.setProtectionData?.({ 'org.w3.clearkey': { clearkeys: { [id]: key } } });
     };
     const lab = await window.lab

@@ -1,4 +1,4 @@
-/** The table of the zoo: a row per kind of stream, what is particular to a player, and what no player does alone. */
+/** The table of the zoo: a row per kind of stream, with settings and faults of players. */
 
 import type { Clip } from '../../replay/media/fixture.ts';
 import { type LabPlayerName, liveStream, type StreamOptions } from '../playback/playback-test.ts';
@@ -15,16 +15,16 @@ export interface ZooRow {
   /** Default: both. */
   format?: ZooFormat;
   live?: true;
-  /** Settings of a player. */
+  /** Settings by player. */
   settings?: Partial<Record<LabPlayerName, object>>;
   /**
-   * What the player alone cannot do with the kind. There the plugin must only have no fault, and play as far as the
-   * player alone, with no more stalls.
+   * The player's own fault with the kind. Then the plugin must only have no fault, and play as far as the player alone
+   * with no more stalls.
    */
   alone?: Partial<Record<PlayerFormat, string>>;
-  /** Why players with the plugin, several in one page of a busy host, may stall or stay low where the player alone does not. */
+  /** The reason why several players with the plugin in a busy page may stall or stay low, unlike the player alone. */
   busy?: Partial<Record<PlayerFormat, string>>;
-  /** Firefox plays it, too, and WebKit plays what has 'every engine'. */
+  /** Firefox also plays the row. WebKit plays it if the value is 'every engine'. */
   core?: 'every engine' | 'not WebKit';
 }
 
@@ -142,7 +142,7 @@ export const ROWS: readonly ZooRow[] = [
   },
 ];
 
-/** Seconds of media; of a live stream, those to play. */
+/** Seconds of media, or for a live stream the seconds to play. */
 export function mediaSeconds({ stream, live }: ZooRow): number {
   if (live) return 16;
   const { durations = DURATIONS } = 'origin' in stream ? {} : stream;

@@ -17,7 +17,7 @@ interface BrowserAlgorithm {
   catchUp?: CatchUp;
 }
 
-/** dash.js's rules that are on by default, off: of several rules' requests it takes the lowest. */
+/** Turns dash.js's default rules off, because dash.js takes the lowest of all rules' requests. */
 const NO_RULES = {
   throughputRule: false,
   bolaRule: false,
@@ -26,7 +26,7 @@ const NO_RULES = {
   abandonRequestsRule: false,
 };
 
-/** dash.js's default rules, the same with BOLA alone, and its rules for low latency. */
+/** dash.js's default rules, its default rules with BOLA alone, and its rules for low latency. */
 const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catchUp'>>> = {
   dynamic: {},
   'bola-e': { rules: { throughputRule: false } },
@@ -36,19 +36,19 @@ const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catc
 
 export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(DASHJS_OWN)];
 
-/** The own ABR of the other players, by name: the player that has it. */
+/** Names of the other players' own ABR, each with its player. */
 const OTHERS_OWN: Readonly<Record<string, PlayerName>> = { hls: 'hls', shaka: 'shaka' };
 
-/** A name as results have it: `<name>@<player>`, without `@dash`. `player`: where the name says none. */
+/** Returns a name as in results: `<name>@<player>`, without `@dash`. `player` is the default. */
 export function nameInPlayer(given: string, player: PlayerName): string {
   const { name, player: used = player } = splitPlayer(given);
   return used === 'dash' ? name : `${name}@${used}`;
 }
 
 /**
- * The algorithm of a name: `dynamic`, `bola-e`, `l2a`, `lolp`, a controller of abr/ or a file, or one of these with a catch-up
- * (`<controller>:lolp-catch-up`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it plays
- * in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
+ * The algorithm of a name: `dynamic`, `bola-e`, `l2a`, `lolp`, a controller of abr/ or a file, or these with a catch-up
+ * (`<controller>:lolp-catch-up`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it
+ * plays in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
  */
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
   const { controller, forecaster, catchUp, player = 'dash' } = splitAlgorithm(name, field);

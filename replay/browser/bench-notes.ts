@@ -17,31 +17,16 @@ export interface BenchNotes {
   parts: BenchPart[];
 }
 
-export interface BenchPart {
-  /** UTC, ISO 8601. */
-  startedAt: string;
-  endedAt: string;
-  sessions: number;
-  environment: {
-    node: string;
-    /** Kernel, its release and the architecture. */
-    system: string;
-    processor: string;
-    /** Threads that this process can use at a time. */
-    cores: number;
-    memoryBytes: number;
-    browser: string;
-    browserSource: string;
-  };
-  /** Rejected runs of sessions; `attempt` counts from 1. */
-  rejections: (Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'> & {
-    attempt: number;
-    reason: string;
-  })[];
-}
+export type BenchPart = ReturnType<typeof newPart>;
 
-/** The notes of a call that begins now. */
-export function newPart(browser: { version: string; source: string }): BenchPart {
+/** Rejected runs of sessions; `attempt` counts from 1. */
+type Rejection = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'> & {
+  attempt: number;
+  reason: string;
+};
+
+/** The notes of a call that begins now. Times are UTC in ISO 8601. */
+export function newPart(browser: { version: string; source: string }) {
   const now = new Date().toISOString();
   return {
     startedAt: now,
@@ -49,14 +34,16 @@ export function newPart(browser: { version: string; source: string }): BenchPart
     sessions: 0,
     environment: {
       node: process.version,
+      /** Kernel, its release and the architecture. */
       system: `${type()} ${release()} ${arch()}`,
       processor: cpus()[0]?.model.trim() ?? 'unknown',
+      /** Threads that this process can use at a time. */
       cores: availableParallelism(),
       memoryBytes: totalmem(),
       browser: browser.version,
       browserSource: browser.source,
     },
-    rejections: [],
+    rejections: [] as Rejection[],
   };
 }
 

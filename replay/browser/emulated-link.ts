@@ -4,15 +4,8 @@ import type { Server } from 'node:net';
 import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import type { ResolvedScenario } from '../results.ts';
 
-/** Counts since the previous query. */
-export interface LinkStatistics {
-  packets: number;
-  bytes: number;
-  /** Packets dropped by the full queue. */
-  dropped: number;
-  /** Packets lost at random. */
-  lost: number;
-}
+/** Counts since the previous query. The full queue drops packets; chance loses packets. */
+export type LinkStatistics = Record<'packets' | 'bytes' | 'dropped' | 'lost', number>;
 
 export interface BrowserAccess {
   /** Without a trailing slash. */
@@ -21,13 +14,13 @@ export interface BrowserAccess {
   args: string[];
 }
 
-/** It carries one session or household at a time. */
+/** A link carries one session or household at a time. */
 export interface EmulatedLink {
   /** Protocol of the segments, as resource timing names it (ALPN). */
   readonly protocol: string;
   /** A listening socket for the origin. */
   listen(): Promise<Server>;
-  /** For an origin that listens at `url` and an executable of Chromium; once per link. */
+  /** Call it once per link, with the origin's URL and Chromium's executable. */
   access(url: string, executablePath: string): Promise<BrowserAccess>;
   /** Starts the session's trace, its household's other traffic and the statistics. */
   play(planned: PlannedSession, scenario: ResolvedScenario): void;

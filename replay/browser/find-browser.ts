@@ -17,18 +17,16 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 
-export interface FoundBrowser {
-  executablePath: string;
-  args: string[];
-  env: Record<string, string>;
-  source: 'CHROME_PATH' | 'playwright' | 'system' | '@sparticuz/chromium';
-}
+export type FoundBrowser = Awaited<ReturnType<typeof findBrowser>>;
+type Source = 'CHROME_PATH' | 'playwright' | 'system' | '@sparticuz/chromium';
+
+type Env = Record<string, string>;
 
 export class BrowserNotFoundError extends Error {
   override readonly name = 'BrowserNotFoundError';
 }
 
-/** Without background traffic, and with autoplay. Root cannot use the sandbox. */
+/** Chromium without background traffic and with autoplay. Root cannot use the sandbox. */
 const ARGUMENTS = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   '--disable-background-networking',
@@ -46,12 +44,11 @@ const ARGUMENTS = [
   '--mute-audio',
 ];
 
-/** Unpacks `@sparticuz/chromium` at its first use (3 s, 200 MB). @throws {BrowserNotFoundError} */
-export async function findBrowser({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<FoundBrowser> {
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;
-  const found = (source: FoundBrowser['source'], executablePath: string, own: Record<string, string> = {}) => {
-    return { source, executablePath, args: [...ARGUMENTS], env: { ...given, ...own } };
+/** The first use of `@sparticuz/chromium` unpacks it (3 s, 200 MB). @throws {BrowserNotFoundError} */
+export async function findBrowser({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}) {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)) as Env;
+  const found = (source: Source, executablePath: string, own: Env = {}) => {
+    return { source, executablePath, args: ARGUMENTS, env: { ...given, ...own } };
   };
   const { CHROME_PATH: chosen, PATH: searchPath = '' } = given;
   if (chosen) {
@@ -120,7 +117,7 @@ function packagedBrowser(): string | undefined {
   const unpacked = (name: string) =>
     brotliDecompressSync(readFileSync(join(modules, '@sparticuz/chromium/bin', `${name}.br`)));
   mkdirSync(dirname(home), { recursive: true });
-  // Unpacked beside and renamed, so that `home` is always complete, even with several processes at once.
+  // Unpack beside `home` and rename, so that `home` is always complete, even with several processes at once.
   const beside = mkdtempSync(`${home}.`);
   try {
     writeFileSync(join(beside, 'chromium'), unpacked('chromium'), { mode: 0o755 });

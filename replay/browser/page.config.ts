@@ -7,12 +7,12 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 
 export default defineConfig({
   root: path('page'),
-  // Relative, so that the built page can be served below any path.
+  // With a relative base the built page can be served below any path.
   base: './',
   publicDir: false,
   logLevel: 'warn',
   resolve: {
-    // The longer names first: each stands for all that begins with it.
+    // Longer names come first, because an alias replaces every name that begins with it.
     alias: {
       'leo-abr/hls': path('../../src/hls.ts'),
       'leo-abr/shaka': path('../../src/shaka.ts'),

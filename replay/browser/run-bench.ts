@@ -28,7 +28,7 @@ export interface BenchOptions
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
   /** Starts a prediction service on the link of a session, for algorithms with `@service`. */
   startService?(session: ReplaySession): Promise<{ url: string; close(): Promise<void> }>;
-  /** Concurrent sessions, one household at least; with `startLink` one of either. Default: `defaultContexts`. */
+  /** Concurrent sessions; at least one household, and with `startLink` at most one. Default: `defaultContexts`. */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;
@@ -131,10 +131,7 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: BenchRun
 async function requireMedia(browser: Browser, source: string): Promise<void> {
   const type = `video/mp4; codecs="${videoClip(MAX_REPRESENTATIONS - 1).codec}"`;
   const page = await browser.newPage();
-  const isSupported = await page.evaluate(
-    (asked) => typeof MediaSource !== 'undefined' && MediaSource.isTypeSupported(asked),
-    type,
-  );
+  const isSupported = await page.evaluate((asked) => globalThis.MediaSource?.isTypeSupported(asked), type);
   await page.close();
   if (isSupported) return;
   throw new BrowserNotFoundError(
@@ -153,11 +150,11 @@ interface BenchRun {
 async function playBatch(batch: readonly Task[], run: BenchRun): Promise<PlayedRecord[][]> {
   const loaded = await Promise.all(batch.map((task) => loadLine(task, run)));
   const staggerMs = (run.options.scenario.segmentSeconds * 1000) / loaded.length;
-  const play = loaded.map(async (line, i) => {
+  const play = async (playLine: () => Promise<PlayedRecord[]>, i: number) => {
     await delay(i * staggerMs);
-    return line.play();
-  });
-  return Promise.all(play);
+    return playLine();
+  };
+  return Promise.all(loaded.map(play));
 }
 
 async function loadLine({ planned, attempt }: Task, run: BenchRun) {
@@ -192,24 +189,22 @@ async function loadLine({ planned, attempt }: Task, run: BenchRun) {
       await begun;
       await delay(joinSeconds * 1000, undefined, { ...(signal && { signal }) });
     }
-    // Those who join later do not wait for one that ended without a request.
+    // If a player ends without a request, later players must not wait for its request.
     return play().finally(begin);
   };
-  return {
-    async play(): Promise<PlayedRecord[]> {
-      const playing = Promise.all(seats.map((seat, i) => playSeat(seat, pages[i]!)));
-      const played = await playing.finally(() => service?.close());
-      const lastedSeconds = sessions[0]!.nowSeconds;
-      link?.open();
-      const linkStatistics = await link?.statistics();
-      if (linkStatistics) for (const one of played) one.linkStatistics = linkStatistics;
-      if (household === undefined) return played;
-      const capacityBits = linkOf(trace, { ...scenario, payloadShare: 1 })
-        .from(startSeconds, 0)
-        .cumulativeBits(lastedSeconds);
-      const linkUtilisation = linkStatistics ? (8 * linkStatistics.bytes) / capacityBits : sessions[0]!.linkUtilisation;
-      return inHousehold(played, { household, given: planned.algorithm, seats, linkUtilisation });
-    },
+  return async (): Promise<PlayedRecord[]> => {
+    const playing = Promise.all(seats.map((seat, i) => playSeat(seat, pages[i]!)));
+    const played = await playing.finally(() => service?.close());
+    const lastedSeconds = sessions[0]!.nowSeconds;
+    link?.open();
+    const linkStatistics = await link?.statistics();
+    if (linkStatistics) for (const one of played) one.linkStatistics = linkStatistics;
+    if (household === undefined) return played;
+    const capacity = linkOf(trace, { ...scenario, payloadShare: 1 }).from(startSeconds, 0);
+    const linkUtilisation = linkStatistics
+      ? (8 * linkStatistics.bytes) / capacity.cumulativeBits(lastedSeconds)
+      : sessions[0]!.linkUtilisation;
+    return inHousehold(played, { household, given: planned.algorithm, seats, linkUtilisation });
   };
 }
 
@@ -266,7 +261,7 @@ async function loadPage(
   };
 }
 
-/** The model travels with the configuration, because the origin serves only the page and the runtime. */
+/** The model is part of the configuration, because the origin serves only the page and the runtime. */
 function onnxUrls(model: Uint8Array, url: string): NonNullable<SessionConfig['onnx']> {
   const at = (name: string) => `${url}${RUNTIME_PATH}${name}`;
   const modelUrl = `data:application/octet-stream;base64,${Buffer.from(model).toString('base64')}`;

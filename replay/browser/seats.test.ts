@@ -34,7 +34,7 @@ describe('seats', () => {
     const live = resolveScenario(SCENARIOS['live-hd-1']!);
     const planned = { ...alone, segmentCount: live.segmentCount, household: late };
     const ends = seatsOf(planned, live).map(({ planned: { segmentCount }, scenario: own, joinSeconds }) => {
-      // What is captured before the join is what the encoder had, and what it captured since second 0.
+      // Before the join the encoder captured its media before second 0, and the media since then.
       expect(own.live!.timeShiftSeconds).toBeCloseTo(live.live!.timeShiftSeconds + joinSeconds, 9);
       return joinSeconds + liveSessionSeconds({ ...own, live: own.live!, segmentCount });
     });
@@ -65,7 +65,7 @@ describe('a played household', () => {
       })),
     );
     expect(seated(played()).some((one) => 'rejected' in one)).toBe(false);
-    // The last one's download ends 0.8 s after the trace.
+    // The last player's download ends 0.8 s after the trace.
     expect(seated(played()).map(({ result }) => result.pastTraceSeconds)).toEqual([
       ...[undefined, undefined, undefined, 0.823457],
     ]);

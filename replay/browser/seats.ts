@@ -1,7 +1,6 @@
 /** The players of a line of the plan: a single player, or a household's with their own joins. */
 
-import { withSlowLink } from '../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../evaluation/figures/trace-end.ts';
+import { withLinkNotes } from '../evaluation/figures/link-notes.ts';
 import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
@@ -21,7 +20,7 @@ export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Se
   return household.players.map((player, index) => {
     const { joinSeconds, algorithm = planned.algorithm } = player;
     const own = segmentsOfPlayer(player, { segmentCount, scenario });
-    // All have one encoder: those who join late find more media that was captured before.
+    // All players share one encoder. A late player finds more media that was captured before its join.
     const missed = live ? Math.floor(joinSeconds / segmentSeconds) : 0;
     return {
       planned: { ...planned, algorithm, segmentCount: own + missed, seed: (seed + index) >>> 0 },
@@ -33,7 +32,7 @@ export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Se
   });
 }
 
-/** The sessions with their seats, accepted or rejected as one. */
+/** Adds the seats to the sessions, which are accepted or rejected together. */
 export function inHousehold(
   played: readonly PlayedRecord[],
   options: { household: Household; given: string; seats: readonly Seat[]; linkUtilisation: number },
@@ -46,7 +45,7 @@ export function inHousehold(
     const first = scenario.live ? undefined : one.originLog.find(({ kind }) => kind === 'segment');
     const joinSeconds = first?.requestedAtSeconds ?? plannedSeconds;
     const seat = { name: household.name, algorithm, player, joinSeconds, linkUtilisation };
-    const result = withTraceEnd({ ...one.result, household: seat }, one.planned.trace, scenario);
-    return { ...one, ...rejected, result: roundedSession(withSlowLink(result, one.planned, scenario)) };
+    const result = withLinkNotes({ ...one.result, household: seat }, one.planned, scenario);
+    return { ...one, ...rejected, result: roundedSession(result) };
   });
 }

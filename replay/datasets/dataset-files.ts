@@ -1,4 +1,4 @@
-/** The traces and sidecars that a recipe makes of a source's file. */
+/** Makes traces and sidecars from a source's file, as its recipe says. */
 
 import { InputError } from '../../abr/errors.ts';
 import { HANDOVER_SECOND } from '../../abr/forecast.ts';

@@ -17,7 +17,7 @@ import {
 } from './recording.ts';
 import { unzipFile } from './unzip.ts';
 
-/** A spacing that differs more from one second separates recordings. */
+/** A spacing that differs by more from one second separates recordings. */
 const TOLERANCE_MS = 500;
 
 interface RowsOptions {
@@ -32,7 +32,7 @@ interface RowsOptions {
   maxOutageSeconds?: number;
 }
 
-/** Rows of one second; a recording ends where seconds are missing. */
+/** Converts rows of one second. Missing seconds end a recording. */
 export function secondRows({ minSeconds = 1, maxOutageSeconds = Infinity, ...options }: RowsOptions): Converter {
   return (file) => {
     const text = options.zipped === undefined ? textOf(file) : unzipFile(file, options.zipped);
@@ -62,7 +62,7 @@ function longestOutage(ratesMbps: readonly number[]): number {
   return longest;
 }
 
-/** Runs of 15 s with gaps between them, on a clock of an unstated zone: a recording per day and service plan. */
+/** Converts runs of 15 s with gaps, on a clock of an unstated zone, to a recording per day and service plan. */
 export const roadRuns: Converter = (file) => {
   const table = new Table(textOf(file), file.path, ['timestamp_start', 'priority', 'download_mbps']);
   const loggedMs = table.times('timestamp_start', 0);
@@ -86,7 +86,7 @@ const IDP_WINDOW_SECONDS = 1200;
 /** A shorter remainder is left out. */
 const IDP_MIN_SECONDS = 300;
 
-/** Bits received since the row before, every 1.09 s or so; the clock is assumed to be CEST. Windows of 20 minutes. */
+/** Converts bits since the row before, about every 1.09 s, to windows of 20 minutes. Assumes a CEST clock. */
 export const idpRows: Converter = (file) => {
   const table = new Table(textOf(file), file.path, ['timestamp', 'bandwidth_bps', 'pop_ping_latency_ms']);
   const utcMs = table.times('timestamp', 2);
@@ -113,14 +113,9 @@ export const idpRows: Converter = (file) => {
   return recordings;
 };
 
-/** Lines of a time in s and a rate in Mbit/s. `phases`: seconds of the minute of the first line. */
-export function timedLines({
-  seconds,
-  phases,
-}: {
-  seconds: number;
-  phases: Readonly<Record<string, number>>;
-}): Converter {
+/** Converts lines of a time in s and a rate in Mbit/s. `phases`: by name, the first line's second of the minute. */
+export function timedLines(options: { seconds: number; phases: Readonly<Record<string, number>> }): Converter {
+  const { seconds, phases } = options;
   return (file) => {
     const rows = Array.from(linesOf(textOf(file)), ([line, number]) => {
       const [time = Number.NaN, rate = Number.NaN] = line.split(/\s+/).map(decimalOf);

@@ -1,4 +1,4 @@
-/** The public data sets that can be fetched (recipes.json): where their files are, what they mean, how they become traces. */
+/** Public data sets to fetch (recipes.json): their files, what these mean, and how they become traces. */
 
 import { idpRows, roadRuns, secondRows, timedLines } from './per-second.ts';
 import data from './recipes.json' with { type: 'json' };
@@ -28,7 +28,7 @@ export interface Recipe {
   /** Recording group of a recording: constant, or a replacement for what `groupFrom` finds in its name. */
   group?: string;
   groupFrom?: RegExp;
-  /** The dips of handovers: their second (UTC) modulo 15, or `deepest`: found in the recording. Default: not stated. */
+  /** Second (UTC) modulo 15 of the handovers' dips; `deepest`: found in the recording. Default: not stated. */
   handoverSecond?: number | 'deepest';
   /** Location, meaning of the rates, and other fields of the sidecar. */
   sidecar: Readonly<Record<string, string | number | boolean>>;

@@ -1,4 +1,4 @@
-/** Recordings as converters make them from the files of a data set, and the parts that converters share. */
+/** Recordings that converters make from the files of a data set, and the converters' shared parts. */
 
 import { InputError } from '../../abr/errors.ts';
 import { linesOf } from '../formats/lines.ts';
@@ -14,7 +14,7 @@ export interface SourceFile {
 
 export interface Recording {
   name: string;
-  /** From second 0. Unknown rates and round-trip times are NaN. */
+  /** Samples from second 0. Unknown rates and round-trip times are NaN. */
   samples: Samples;
   /** UTC in ms of second 0. */
   startUtcMs?: number | undefined;
@@ -54,20 +54,16 @@ export function gridSeconds(count: number, stepSeconds: number): number[] {
 
 export class Table {
   private readonly header: readonly string[];
-  private readonly rows: [line: string[], number: number][] = [];
+  private readonly rows: readonly (readonly [cells: string[], line: number])[];
 
   constructor(
     text: string,
     private readonly file: string,
     columns: readonly string[],
   ) {
-    let header: string[] | undefined;
-    for (const [line, number] of linesOf(text)) {
-      const cells = line.split(',');
-      if (header === undefined) header = cells;
-      else this.rows.push([cells, number]);
-    }
-    this.header = header ?? [];
+    const lines = Array.from(linesOf(text), ([line, number]) => [line.split(','), number] as const);
+    this.header = lines[0]?.[0] ?? [];
+    this.rows = lines.slice(1);
     const missing = columns.find((column) => !this.header.includes(column));
     if (missing !== undefined) {
       throw new InputError(placeOf({ file, line: 1 }), `a header with ${missing}`, this.header.join(','));
@@ -91,7 +87,7 @@ export class Table {
     return this.column(name, 'a number >= 0', (cell) => (Number(cell) >= 0 && cell !== '' ? Number(cell) : Number.NaN));
   }
 
-  /** UTC in ms of a column of `2024-04-19 16:23:20`; what follows the fraction of the second is ignored. */
+  /** UTC in ms of a column of `2024-04-19 16:23:20`; the rest after the fraction of the second is ignored. */
   times(name: string, utcOffsetHours: number): number[] {
     return this.column(name, 'a time such as 2024-04-19 16:23:20', (cell) => utcMsOf(cell, utcOffsetHours));
   }
@@ -108,7 +104,7 @@ export function compactUtc(utcMs: number): string {
   return new Date(utcMs).toISOString().replace(/[-:]|\..*/g, '');
 }
 
-/** A counter's bits count as evenly spread between readings; NaN where these are over three steps apart. */
+/** Rates in Mbit/s. A counter's bits count as evenly spread between readings; over three steps apart they give NaN. */
 export function ratesOnGrid(
   { timesSeconds, cumulativeBits }: { timesSeconds: ArrayLike<number>; cumulativeBits: ArrayLike<number> },
   { startSeconds, stepSeconds, count }: { startSeconds: number; stepSeconds: number; count: number },

@@ -15,7 +15,7 @@ import {
   utcMsOf,
 } from './recording.ts';
 
-/** Rows of 0.05 s with columns `rtt_ms` and `capacity_mbps`: the means of two. A UTC start may be in the name. */
+/** Takes the means of two rows of 0.05 s with columns `rtt_ms` and `capacity_mbps`. The name may have a UTC start. */
 export const halfStepRows: Converter = (file) => {
   const table = new Table(textOf(file), file.path, ['rtt_ms', 'capacity_mbps']);
   const pairMeans = (name: string) => {
@@ -40,7 +40,7 @@ interface IperfReport {
   intervals?: { sum?: { bits_per_second?: unknown } }[];
 }
 
-/** The JSON of `iperf3 -J --reverse` with intervals of 0.1 s; its start has a resolution of 1 s. None of an uplink. */
+/** Converts the JSON of `iperf3 -J --reverse` with intervals of 0.1 s and a start in whole seconds. Skips uplinks. */
 export const iperfJson: Converter = (file) => {
   const wrong = (field: string, expected: string, value: unknown) =>
     new InputError(placeOf({ file: file.path, field }), expected, value);
@@ -60,7 +60,7 @@ export const iperfJson: Converter = (file) => {
 /** Bins below this rate at the beginning and the end are not part of the transfer, in Mbit/s. */
 const IDLE_MBPS = 1;
 
-/** Readings of `ip -s link` after a line with the Unix time, about every 0.104 s: the bytes that the NIC received. */
+/** Converts the NIC's counter of received bytes: readings of `ip -s link` after a Unix time, about every 0.104 s. */
 export const nicCounter: Converter = (file) => {
   const seconds: number[] = [];
   const cumulativeBits: number[] = [];
@@ -70,7 +70,7 @@ export const nicCounter: Converter = (file) => {
     const [, whole, fraction] = /^(\d{9,})(\.\d+)$/.exec(line) ?? [];
     if (whole !== undefined) {
       baseSeconds ||= Number(whole);
-      // Apart from the fraction, which a Unix time would round to 0.2 us.
+      // The fraction stays apart, because a Unix time would round it to 0.2 us.
       seconds.push(Number(whole) - baseSeconds + Number(fraction));
     } else if (previous.startsWith('RX:')) cumulativeBits.push(Number(line.split(' ')[0]) * 8);
     previous = line;
@@ -92,7 +92,7 @@ export const nicCounter: Converter = (file) => {
 
 const UNITS_MBPS: Readonly<Record<string, number>> = { '': 1e-6, K: 1e-3, M: 1, G: 1e3 };
 
-/** Stamped output of nuttcp or iperf3 (Eastern Daylight Time), buffered: the earliest possible start. */
+/** Converts stamped, buffered output of nuttcp or iperf3 (Eastern Daylight Time), with the earliest possible start. */
 export const stampedOutput: Converter = (file) => {
   const ratesMbps: number[] = [];
   const loss: number[] = [];
@@ -108,8 +108,7 @@ export const stampedOutput: Converter = (file) => {
     if (Number.isNaN(stampMs)) throw new InputError(file.path, 'a time at the beginning of each line', line);
     startUtcMs = Math.min(startUtcMs, stampMs - ratesMbps.length * 500);
   }
-  if (ratesMbps.length === 0)
-    throw new InputError(file.path, 'the output of nuttcp or iperf3', undefined, 'no interval');
+  if (ratesMbps.length === 0) throw new InputError(file.path, 'output of nuttcp or iperf3', undefined, 'no interval');
   const timesSeconds = gridSeconds(ratesMbps.length, 0.5);
   const samples = samplesOf({ timesSeconds, ratesMbps, ...(loss.length > 0 && { loss }) });
   return [{ name: file.name, startUtcMs: Math.round(startUtcMs), samples }];
@@ -122,8 +121,8 @@ const MIN_PART_ROWS = 600;
 const RATE_SHIFT_ROWS = 15;
 
 /**
- * Rows of 0.1 s without a header: Mbit/s up and down, one-way delays up and down in ms, loss up and down, ms. They are
- * epochs of 15 s from second 0 of the minute, joined by their authors. Parts of 15 minutes.
+ * Converts rows of 0.1 s without a header: Mbit/s up and down, one-way delays up and down in ms, loss up and down, ms.
+ * The authors joined epochs of 15 s from second 0 of the minute. The recordings are parts of 15 minutes.
  */
 export const joinedEpochs: Converter = (file) => {
   const header = 'up,down,up_ms,down_ms,up_loss,down_loss,ms';

@@ -1,4 +1,4 @@
-/** Reads zip archives, without a library: data sets have one with a single compressed file. Node only. */
+/** Reads zip archives without a library, because data sets have one simple archive. Node only. */
 
 import { inflateRawSync } from 'node:zlib';
 import { InputError } from '../../abr/errors.ts';

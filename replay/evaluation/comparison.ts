@@ -6,7 +6,7 @@ import { estimates } from './statistics/bootstrap.ts';
 import { differences } from './statistics/paired-means.ts';
 import { UnitSample } from './statistics/quantiles.ts';
 
-/** Its gain over the baseline is the gap that the other algorithms close partly. */
+/** The algorithm whose gain over the baseline is the gap that other algorithms close in part. */
 export const ORACLE = 'mpc-o';
 
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
@@ -15,7 +15,7 @@ const SEVERE_STALL_SECONDS = 10;
 /** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
 
-/** Means of live sessions whose differences are compared, too. */
+/** Live figures whose mean differences are compared. */
 const LIVE = {
   qoeDiff: ({ live }: SessionResult) => live!.qoe,
   latencySecondsDiff: ({ live }: SessionResult) => live!.latencySecondsMean,
@@ -57,23 +57,24 @@ interface Pair {
   startDiff: FirstMinute | undefined;
 }
 
-/** Every other algorithm with the baseline, on the same resamples; absent without pairs. */
+/** Compares every other algorithm with the baseline, on the same resamples. An algorithm without pairs is absent. */
 export function compareWithBaseline(frame: ComparisonFrame): Map<string, BaselineComparison> {
   const { sessionsByAlgorithm, baseline: baselineName, unitOf } = frame;
   const baselineAt = byPlace(sessionsByAlgorithm.get(baselineName));
   const oracleAt = byPlace(sessionsByAlgorithm.get(ORACLE));
   const startDifference = differences(frame.startOf);
-  const compared = [...sessionsByAlgorithm].flatMap(([algorithm, sessions]) => {
-    if (algorithm === baselineName) return [];
+  const compared = new Map<string, BaselineComparison>();
+  for (const [algorithm, sessions] of sessionsByAlgorithm) {
+    if (algorithm === baselineName) continue;
     const pairs = sessions.flatMap((own): Pair[] => {
       const baseline = baselineAt.get(placeKey(own));
       if (!baseline) return [];
       const startDiff = own.live || baseline.live ? undefined : startDifference(own, baseline);
       return [{ own, baseline, oracle: oracleAt.get(placeKey(own)), unit: unitOf(own), startDiff }];
     });
-    return pairs.length > 0 ? [[algorithm, comparisonOf(frame, pairs)] as const] : [];
-  });
-  return new Map(compared);
+    if (pairs.length > 0) compared.set(algorithm, comparisonOf(frame, pairs));
+  }
+  return compared;
 }
 
 function byPlace(sessions: readonly SessionResult[] = []): Map<string, SessionResult> {

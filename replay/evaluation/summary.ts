@@ -8,7 +8,6 @@ import {
   type BaselineComparison,
   type FirstMinute,
   type LinkRow,
-  type LiveMetrics,
   type SessionResult,
   type SummaryRow,
 } from '../results.ts';
@@ -17,7 +16,7 @@ import { qualitiesOf, type RatedScenario } from '../segment-qualities.ts';
 import { compareWithBaseline, isSevere } from './comparison.ts';
 import { firstMinute } from './figures/first-minute.ts';
 import { groupBy } from './group-by.ts';
-import { mean, tailMean } from './statistics/quantiles.ts';
+import { mean, meansOf, tailMean } from './statistics/quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './statistics/resampling-units.ts';
 
 interface SummaryOptions {
@@ -39,7 +38,7 @@ export function summarise(sessions: readonly SessionResult[], options: SummaryOp
   return rows;
 }
 
-/** Links slower than the lowest bitrate apart from the others, because their stalls outweigh all else; empty without any. */
+/** Keeps links below the lowest bitrate apart, because their stalls outweigh all else; empty without slow links. */
 export function summariseByLink(sessions: readonly SessionResult[], options: SummaryOptions): LinkRow[] {
   const groups = groupBy(sessions, ({ slowLinkBps }) => (slowLinkBps === undefined ? 'other' : 'slow'));
   if (!groups.has('slow')) return [];
@@ -66,9 +65,8 @@ function rowsOf(
   });
   return [...sessionsByAlgorithm].map(([algorithm, members]) => {
     const starts = members.filter(({ live }) => live === undefined).map(options.startOf);
-    const qualities = members
-      .map(({ segments }) => qualitiesOf(segments, options.scenario))
-      .filter(({ length }) => length > 0);
+    const rated = members.map(({ segments }) => qualitiesOf(segments, options.scenario));
+    const qualities = rated.filter(({ length }) => length > 0);
     const switchShares = members.map(({ switches, segments }) => switches / Math.max(1, segments.length));
     return {
       ...rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null),
@@ -82,6 +80,11 @@ function rowsOf(
   });
 }
 
+const LIVE_MEANS = [
+  ...(['qoe', 'latencySecondsMean', 'latencySecondsP95', 'stallSecondsPerMinute', 'stallsPerMinute'] as const),
+  ...(['offRateShare', 'rateDeviationMean'] as const),
+];
+
 function rowOf(
   dataset: string,
   algorithm: string,
@@ -94,12 +97,10 @@ function rowOf(
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   const handovers = sessions.filter(({ handoversAtSeconds }) => handoversAtSeconds !== undefined).length;
-  let wastedBits = 0;
-  let keptBits = 0;
-  for (const session of sessions) {
-    wastedBits += session.wastedBits;
-    for (const segment of session.segments) keptBits += segment.sizeBits;
-  }
+  const live = sessions.flatMap((session) => session.live ?? []);
+  const jumps = live.map((session) => (session.jumps / session.watchedSeconds) * 60);
+  const wastedBits = sessions.reduce((sum, session) => sum + session.wastedBits, 0);
+  const keptBits = sessions.reduce((sum, { segments }) => segments.reduce((bits, row) => bits + row.sizeBits, sum), 0);
   return {
     dataset,
     algorithm,
@@ -119,27 +120,8 @@ function rowOf(
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
     ...(handovers > 0 && { handoverShare: handovers / sessions.length }),
-    ...startRow(starts),
-    ...liveRow(sessions.flatMap(({ live }) => live ?? [])),
+    ...(starts.length > 0 && { firstMinute: meansOf(starts, Object.keys(starts[0]!) as (keyof FirstMinute)[]) }),
+    ...(live.length > 0 && { live: { ...meansOf(live, LIVE_MEANS), jumpsPerMinute: mean(jumps) } }),
     vsBaseline,
   };
-}
-
-function startRow(sessions: readonly FirstMinute[]): Pick<SummaryRow, 'firstMinute'> {
-  if (sessions.length === 0) return {};
-  const names = Object.keys(sessions[0]!) as (keyof FirstMinute)[];
-  const means = names.map((name) => [name, mean(sessions.map((session) => session[name]))]);
-  return { firstMinute: Object.fromEntries(means) as FirstMinute };
-}
-
-const LIVE_MEANS = [
-  ...(['qoe', 'latencySecondsMean', 'latencySecondsP95', 'stallSecondsPerMinute', 'stallsPerMinute'] as const),
-  ...(['offRateShare', 'rateDeviationMean'] as const),
-];
-
-function liveRow(sessions: readonly LiveMetrics[]): Pick<SummaryRow, 'live'> {
-  if (sessions.length === 0) return {};
-  const means = LIVE_MEANS.map((name) => [name, mean(sessions.map((session) => session[name]))]);
-  const jumpsPerMinute = mean(sessions.map(({ jumps, watchedSeconds }) => (jumps / watchedSeconds) * 60));
-  return { live: { ...(Object.fromEntries(means) as Record<(typeof LIVE_MEANS)[number], number>), jumpsPerMinute } };
 }

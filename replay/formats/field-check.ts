@@ -1,4 +1,4 @@
-/** Checks on the fields of a JSON file: scenarios, households and sidecars. Browser-safe. */
+/** Checks the fields of JSON files: scenarios, households and sidecars. Browser-safe. */
 
 import { InputError, parsedJson, requireObject } from '../../abr/errors.ts';
 import { placeOf } from './place.ts';
@@ -42,12 +42,8 @@ export class FieldCheck {
     return this.wrong(field, `a ${whole ? 'whole ' : ''}number${expected}`, value);
   }
 
-  /** Several fields, by name. `prefix` and `fields`: of an object within. */
-  each<Name extends string>(
-    rules: Readonly<Record<Name, NumberRule>>,
-    prefix = '',
-    fields = this.fields,
-  ): Record<Name, number> {
+  /** Reads several numbers by name. `prefix` and `fields` belong to an object within. */
+  each<Name extends string>(rules: Readonly<Record<Name, NumberRule>>, prefix = '', fields = this.fields) {
     const names = Object.keys(rules) as Name[];
     const read = names.map((name) => [name, this.number(`${prefix}${name}`, rules[name], fields[name])]);
     return Object.fromEntries(read) as Record<Name, number>;

@@ -1,4 +1,4 @@
-/** A player with a full buffer waits after each segment: joins the pieces between, bridging the pauses. */
+/** Joins the pieces of a recording and bridges the pauses of a player with a full buffer. */
 
 import type { Trace } from '../trace.ts';
 
@@ -10,7 +10,7 @@ export interface JoinedRun {
 /** Approximate length of the steps in a bridged pause. */
 const STEP_SECONDS = 1;
 
-/** The rate of a pause goes linearly from before to after it. Pieces without `start_utc` stay apart. */
+/** In a pause the rate changes linearly between its neighbours. Pieces without `start_utc` stay apart. */
 export function runsOf(pieces: readonly Trace[], longestPauseSeconds: number): JoinedRun[] {
   const groups: Trace[][] = [];
   for (const piece of pieces) {

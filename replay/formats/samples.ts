@@ -3,7 +3,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { handoverPhaseOf, type Trace, type TraceMetadata } from '../trace.ts';
 
-/** Columns of equal length; NaN = unknown. A sample holds from its time to the next one's. */
+/** Columns of equal length; NaN = unknown. A sample holds from its time to the next sample's. */
 export interface Samples {
   timesSeconds: Float64Array;
   ratesBps: Float64Array;
@@ -35,10 +35,10 @@ function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boo
 }
 
 /**
- * Traces from samples. Blank rates split a file, and in a regular file also spacings of more than 1.5 steps; in an
- * irregular one (change points) a sample holds until the next one. The last sample of a part lasts one step (the median
- * spacing). Several parts are named `name#1`, `name#2` ...; they keep the recording group, and their phases and UTC
- * start are shifted. A part without capacity cannot be replayed: it is omitted with a note, but counts in the
+ * Makes traces from samples. Blank rates split a file; in a regular file spacings of more than 1.5 steps split it, too.
+ * In an irregular file (change points) a sample holds until the next sample. The last sample of a part lasts one step
+ * (the median spacing). Several parts are named `name#1`, `name#2` ...; they keep the recording group, and their phases
+ * and UTC start are shifted. A part without capacity cannot be replayed: it is left out with a note, but counts in the
  * numbering.
  * @throws {InputError} if no part remains.
  */
@@ -49,8 +49,8 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
   const gapSeconds = regular ? GAP_STEPS * stepSeconds : Number.POSITIVE_INFINITY;
   const isGap = (i: number) => timesSeconds[i]! - timesSeconds[i - 1]! > gapSeconds;
 
-  const parts: { from: number; to: number }[] = [];
   const n = timesSeconds.length;
+  const parts: { from: number; to: number }[] = [];
   for (let i = 0; i < n; i++) {
     if (Number.isNaN(ratesBps[i])) continue;
     const last = parts.at(-1);
@@ -69,7 +69,7 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
       if (parts.length > 1) onNote?.(`${partName}: omitted, its ${to - from} samples are all zeros`);
       return [];
     }
-    // The last sample ends at a following blank; before a gap or the end it lasts one step.
+    // A part's last sample ends at a following blank. Before a gap or the end the sample lasts one step.
     const endSeconds = to < n && !isGap(to) ? timesSeconds[to]! : timesSeconds[to - 1]! + stepSeconds;
     return [partOf(samples, { ...source, name: partName }, { from, to, endSeconds })];
   });

@@ -12,15 +12,15 @@ export class SessionStore {
   #descriptor: number | undefined;
   #bytes = 0;
 
-  /** `file`: of `head` and the sessions' lines. Default: a temporary file without a name. */
+  /** `file` gets `head` and a line per session. Default: a temporary file without a name. */
   constructor(private readonly place?: { file: string; head: () => string }) {}
 
-  /** The same sessions, with their rows in the file; each use of `segments` reads them. */
+  /** Returns the same sessions with their rows in the file, which each use of `segments` reads. */
   add(sessions: readonly SessionResult[]): SessionResult[] {
     this.#descriptor ??= this.#open();
     const file = this.#descriptor;
     const lines = sessions.map((session) => Buffer.from(sessionLine(session)));
-    // At once, so that a process that is killed leaves whole households.
+    // One write, so that a killed process leaves whole households.
     writeFileSync(file, Buffer.concat(lines));
     let at = this.#bytes;
     return sessions.map((session, i) => {

@@ -22,7 +22,7 @@ export function parseSidecar(content: string, traceName: string, file: string): 
   const startUtcMs = start_utc === undefined ? undefined : utcMsOf(start_utc);
   if (Number.isNaN(startUtcMs)) check.wrong('start_utc', 'a date and time like "2024-04-19T16:23:20.000Z"');
   const handoverPhaseSeconds = secondsBelow('handover_phase_s', EPOCH_SECONDS, handover_phase_s);
-  // Without a clock, the dips show the epochs: the second of the minute is right modulo 15.
+  // Without a clock, the dips give the second of the minute modulo 15.
   const fromDips = handoverPhaseSeconds === undefined ? undefined : handoverPhaseOf(handoverPhaseSeconds);
   const inferred = startUtcMs === undefined ? fromDips : (startUtcMs % 60_000) / 1000;
   const epochPhaseSeconds = secondsBelow('epoch_phase_s', 60, epoch_phase_s) ?? inferred;

@@ -10,11 +10,10 @@ import { defaultMetadata } from './sidecar.ts';
 const COLUMNS = ['time_s', 'throughput_mbps', 'rtt_ms', 'loss'] as const;
 type ColumnName = (typeof COLUMNS)[number];
 
-/** The trace, or one per part between gaps. `source`: its name, or that with metadata. */
+/** Returns the trace, or a trace per part between gaps. `source`: the trace's name, or name and metadata. */
 export function parseTraceCsv(text: string, source: string | TraceSource): Trace[] {
-  const resolved: TraceSource =
-    typeof source === 'string' ? { name: source, metadata: defaultMetadata(source) } : source;
-  const file = resolved.file ?? resolved.name;
+  const resolved = typeof source === 'string' ? { name: source, metadata: defaultMetadata(source) } : source;
+  const { name, file = name }: TraceSource = resolved;
   let header: ColumnName[] | undefined;
   const columns: Record<ColumnName, number[]> = { time_s: [], throughput_mbps: [], rtt_ms: [], loss: [] };
   for (const [row, line] of linesOf(text)) {
@@ -45,15 +44,13 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
   if (header === undefined) throw new InputError(file, `a header (${COLUMNS.join(',')})`, '');
   if (columns.time_s.length === 0) throw new InputError(file, 'at least one sample', undefined, 'a header only');
   const scaled = (column: readonly number[], factor: number) => Float64Array.from(column, (value) => value * factor);
-  return tracesFromSamples(
-    {
-      timesSeconds: Float64Array.from(columns.time_s),
-      ratesBps: scaled(columns.throughput_mbps, 1e6),
-      rttSeconds: scaled(columns.rtt_ms, 1e-3),
-      loss: Float64Array.from(columns.loss),
-    },
-    resolved,
-  );
+  const samples = {
+    timesSeconds: Float64Array.from(columns.time_s),
+    ratesBps: scaled(columns.throughput_mbps, 1e6),
+    rttSeconds: scaled(columns.rtt_ms, 1e-3),
+    loss: Float64Array.from(columns.loss),
+  };
+  return tracesFromSamples(samples, resolved);
 }
 
 const EXPECTED: Record<ColumnName, string> = {
@@ -74,7 +71,7 @@ function headerIn(text: string, file: string, line: number): ColumnName[] {
   return known;
 }
 
-/** Exact to 1 us, 1 bit/s and 1e-6 of loss, except the last step's end, which a CSV does not have. */
+/** Formats exactly to 1 us, 1 bit/s and 1e-6 of loss, but without the last step's end, which a CSV cannot hold. */
 export function formatTraceCsv({ stepEndsSeconds, ...columns }: Trace): string {
   const timesSeconds = new Float64Array(stepEndsSeconds.length);
   timesSeconds.set(stepEndsSeconds.subarray(0, -1), 1);

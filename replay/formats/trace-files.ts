@@ -14,7 +14,7 @@ interface ReadTracesOptions {
   onNote?: (note: string) => void;
 }
 
-/** In the given order, each file once; of folders those whose first line is a trace's. @throws {InputError} */
+/** Reads each file once, in the given order; in folders, files that begin like traces. @throws {InputError} */
 export function readTraces(paths: readonly string[], options: ReadTracesOptions = {}): Trace[] {
   const seen = new Set<string>();
   const traces: Trace[] = [];
@@ -95,7 +95,7 @@ function readable<T>(file: string, read: () => T): T {
   }
 }
 
-/** The name of a trace's file: `-` replaces the `#` of a part. */
+/** Returns the name of a trace's file, with `-` instead of a part's `#`. */
 export function traceFileName(trace: Trace): string {
   return `${trace.name.replaceAll('#', '-')}.csv`;
 }

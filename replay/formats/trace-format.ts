@@ -25,7 +25,7 @@ const FORMATS: readonly Format[] = [
 /** Names such as Pensieve's `report.2010-09-28_1407CEST` have dots but no ending. */
 const ENDINGS = /(?<=[^/\\])\.(csv|ndjson|cooked|mahimahi|mahi|up|down|txt|log|dat|trace)$/i;
 
-/** The format by the first non-empty line, else by the ending `.csv` or `.ndjson`; undefined for no trace. */
+/** Finds the format by the first nonempty line, else by the ending `.csv` or `.ndjson`; undefined: no trace. */
 function formatOf(file: string, text: string): Format | undefined {
   const firstLine = /\S[^\n]*/.exec(text.slice(0, 4096).replace(/^\ufeff/, ''))?.[0].trim() ?? '';
   return (
@@ -36,7 +36,7 @@ function formatOf(file: string, text: string): Format | undefined {
 
 export const isTrace = (file: string, beginning: string): boolean => formatOf(file, beginning) !== undefined;
 
-/** The traces in a text (several for a CSV with gaps; one per report). */
+/** The traces in a text: several for a CSV with gaps, a trace per report. */
 export function parseTraces(text: string, source: TraceSource): Trace[] {
   const file = source.file ?? source.name;
   const format = formatOf(file, text);

@@ -1,4 +1,4 @@
-/** The formats of others: Pensieve's "cooked" traces, and mahimahi's (ATC'15). Browser-safe. */
+/** Parses Pensieve's "cooked" traces and mahimahi's traces (ATC'15). Browser-safe. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
@@ -6,7 +6,7 @@ import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
-/** Lines of `time Mbps`. A rate holds from the previous line's time to its own. @throws {InputError} */
+/** Parses lines of `time Mbps`. A rate holds from the previous line's time to its own time. @throws {InputError} */
 export function parseCooked(text: string, source: TraceSource): Trace {
   const file = source.file ?? source.name;
   const times: number[] = [];
@@ -35,7 +35,7 @@ const MAHIMAHI_PACKET_BITS = 1500 * 8;
 
 const READ_STEP_MS = 100;
 
-/** A line per opportunity to deliver 1500 bytes, in ms; gives steps of 0.1 s. @throws {InputError} */
+/** Parses a line in ms per opportunity to deliver 1500 bytes; gives steps of 0.1 s. @throws {InputError} */
 export function parseMahimahi(text: string, source: TraceSource): Trace {
   const file = source.file ?? source.name;
   const packets: number[] = [];
@@ -46,7 +46,7 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
       throw new InputError(placeOf({ file, line }), 'a whole number of milliseconds', row);
     }
     if (ms < lastMs) throw new InputError(placeOf({ file, line }), `a time of at least ${lastMs} ms`, ms);
-    // An opportunity at t ms belongs to the millisecond that ends at t; one at 0 to the first millisecond.
+    // An opportunity at t ms belongs to the millisecond that ends at t; at 0 ms it belongs to the first millisecond.
     const step = Math.max(0, Math.ceil(ms / READ_STEP_MS) - 1);
     while (packets.length <= step) packets.push(0);
     packets[step]! += 1;

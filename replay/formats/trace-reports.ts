@@ -1,4 +1,4 @@
-/** Recordings from the reports of a page's sessions (abr/qoe/session-report.ts), one per line. Browser-safe. */
+/** Recordings from the reports of a page's sessions (abr/qoe/session-report.ts), a report per line. Browser-safe. */
 
 import { parseSessionReport, type SessionReport } from '../../abr/qoe/session-report.ts';
 import type { Trace } from '../trace.ts';
@@ -9,11 +9,11 @@ import { type TraceSource, tracesFromSamples } from './samples.ts';
 export const REPORTS_DATASET = 'reports';
 /** Number of folds of viewers, and of days. A recording group is a fold of both. */
 const FOLDS = 3;
-/** A pause of a player with a full buffer, which is bridged. */
+/** Shorter pauses, which a player with a full buffer makes, are bridged. */
 const LONGEST_PAUSE_SECONDS = 4;
 const DAY_MS = 86_400_000;
 
-/** A trace per part without a longer pause, named after the id; repeated and unusable reports are left out. */
+/** Makes a trace per part without longer pauses, named after the report's id. Skips repeated and unusable reports. */
 export function parseReports(text: string, source: TraceSource): Trace[] {
   const { file = source.name, onNote } = source;
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -39,7 +39,7 @@ function tracesOf(report: SessionReport, source: TraceSource): Trace[] {
   const ratesBps = Float64Array.from(observations.split(','), (kbps) => 1000 * decimalOf(kbps));
   if (!ratesBps.some((rate) => rate > 0)) return [];
   const days = Math.floor(Date.parse(day) / DAY_MS) % FOLDS;
-  // Reports outside a trial do not say whether they are of the same viewer.
+  // Reports outside a trial do not identify viewers.
   const viewers = cluster === undefined ? null : cluster % FOLDS;
   const metadata = {
     ...{ dataset: REPORTS_DATASET, recordingGroup: `reports viewers ${viewers ?? 'unknown'} days ${days}` },

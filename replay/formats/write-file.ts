@@ -6,12 +6,12 @@ import { InputError } from '../../abr/errors.ts';
 
 type Content = string | Uint8Array | Iterable<string>;
 
-/** Renames a temporary file, so that readers see the old content or the new one. Makes folders. */
+/** Renames a temporary file, so that readers see either the old or the new content. Makes folders. */
 export function writeFileAtomically(file: string, content: Content): void {
   writeFilesAtomically([[file, content]]);
 }
 
-/** The same for several files, renamed once all are complete. Pieces are written as they are made. */
+/** Writes several files and renames them once all are complete. Pieces are written as they are made. */
 export function writeFilesAtomically(files: readonly (readonly [file: string, content: Content])[]): void {
   const temporaries = new Map<string, string>();
   let at = '';
@@ -36,7 +36,7 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
     }
   } catch (error) {
     for (const temporary of temporaries.values()) rmSync(temporary, { force: true });
-    // Whatever else failed, failed while the pieces were made.
+    // Errors without a system call come from the making of the pieces.
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new InputError(at, 'a file that can be written', error);
   }

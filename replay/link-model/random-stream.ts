@@ -22,11 +22,6 @@ export class RandomStream {
     return -mean * Math.log(1 - this.random());
   }
 
-  /** Log-normal with mean 1; `spread` is the standard deviation of the ln. */
-  lognormalOfMeanOne(spread: number): number {
-    return Math.exp(spread * this.normal() - spread ** 2 / 2);
-  }
-
   whole(below: number): number {
     return Math.floor(below * this.random());
   }

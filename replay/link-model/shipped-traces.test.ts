@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { formatSidecar } from '../formats/sidecar.ts';
 import { formatTraceCsv } from '../formats/trace-csv.ts';
-import { SHIPPED_TRACES, synthesizeShippedTraces } from './shipped-traces.ts';
+import { SHIPPED_TRACES } from './shipped-traces.ts';
 import { synthesizeTrace } from './synthesize-trace.ts';
 
 const FOLDER = fileURLToPath(new URL('../traces/', import.meta.url));
@@ -19,10 +19,4 @@ test('the shipped traces are the only files of the folder', () => {
   const names = SHIPPED_TRACES.map(({ name }) => name);
   const expected = ['README.md', ...names.map((name) => `${name}.csv`), ...names.map((name) => `${name}.json`)];
   expect(readdirSync(FOLDER).sort()).toEqual(expected.sort());
-});
-
-// synthesize-trace.test.ts has the other metadata.
-test('the shipped traces have recording groups of their own', () => {
-  const traces = synthesizeShippedTraces();
-  expect(new Set(traces.map(({ metadata }) => metadata.recordingGroup)).size).toBe(traces.length);
 });

@@ -19,7 +19,7 @@ const CABLE_NOISE = 0.05;
 /** Amplitude of the square wave as a share of its mean. Its period must not be a multiple of an epoch. */
 const SQUARE_SWING = 0.6;
 const SQUARE_PERIOD_SECONDS = 40;
-/** LTE-like: ln rate has a slow part (shadowing, load) and a fast one (scheduling); cells change at random moments. */
+/** LTE-like: ln rate has a slow part (shadowing, load) and a fast part (scheduling); cells change at random moments. */
 const LTE = { slowSpread: 0.5, slowSeconds: 20, fastSpread: 0.25, fastSeconds: 1.5, cellSeconds: 45, cellSpread: 0.35 };
 
 export function isSimplePreset(preset: string): preset is SimplePreset {
@@ -37,24 +37,15 @@ export function simpleRatesBps(options: {
   const { preset, seed, mbps, steps, stepSeconds } = options;
   const random = new RandomStream(seed, preset);
   const rates = new Float64Array(steps);
-  switch (preset) {
-    case 'constant':
-      rates.fill(mbps);
-      break;
-    case 'cable':
-      for (let i = 0; i < steps; i++) rates[i] = mbps * Math.max(0, 1 + CABLE_NOISE * random.normal());
-      break;
-    case 'square':
-      for (let i = 0; i < steps; i++) {
-        const high = (i * stepSeconds) % SQUARE_PERIOD_SECONDS < SQUARE_PERIOD_SECONDS / 2;
-        rates[i] = mbps * (high ? 1 + SQUARE_SWING : 1 - SQUARE_SWING);
-      }
-      break;
-    case 'lte':
-      lteRates(rates, { random, mbps, finePerStep: Math.round(stepSeconds / FINE_STEP_SECONDS) });
-      break;
-  }
+  if (preset === 'lte') lteRates(rates, { random, mbps, finePerStep: Math.round(stepSeconds / FINE_STEP_SECONDS) });
+  else for (let i = 0; i < steps; i++) rates[i] = mbps * shareOfMean(preset, random, i * stepSeconds);
   return rates.map((rate) => Math.round(rate * 100) * 10_000);
+}
+
+function shareOfMean(preset: Exclude<SimplePreset, 'lte'>, random: RandomStream, seconds: number): number {
+  if (preset === 'constant') return 1;
+  if (preset === 'cable') return Math.max(0, 1 + CABLE_NOISE * random.normal());
+  return 1 + (seconds % SQUARE_PERIOD_SECONDS < SQUARE_PERIOD_SECONDS / 2 ? SQUARE_SWING : -SQUARE_SWING);
 }
 
 function lteRates(

@@ -1,7 +1,7 @@
 /** A synthetic Starlink link; docs/findings.md compares it with recordings. Browser-safe. */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
-import { handoverPhaseOf, type Trace } from '../trace.ts';
+import { handoverPhaseOf, type Trace, type TraceMetadata } from '../trace.ts';
 import { RandomStream } from './random-stream.ts';
 import {
   STARLINK_MIXTURES,
@@ -10,7 +10,7 @@ import {
   type StarlinkParameters,
 } from './starlink-parameters.ts';
 
-/** The model's own step. Coarser traces are means of it, so that a seed is the same link at every step. */
+/** The model's own step. Coarser traces are means of these steps, so that a seed is the same link at every step. */
 export const FINE_STEP_SECONDS = 0.1;
 const FINE_STEPS_PER_SECOND = 10;
 const FINE_STEPS_PER_EPOCH = EPOCH_SECONDS * FINE_STEPS_PER_SECOND;
@@ -35,14 +35,10 @@ export interface StarlinkLinkOptions {
   stepSeconds?: number;
 }
 
-export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds'> {
-  rttSeconds: Float64Array;
-  loss: Float64Array;
-  epochPhaseSeconds: number;
-  startUtcMs: number;
-}
+type Columns = 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds' | 'rttSeconds' | 'loss';
+export type SyntheticLink = Required<Pick<Trace, Columns> & Pick<TraceMetadata, 'epochPhaseSeconds' | 'startUtcMs'>>;
 
-/** The character of a preset: itself, or the one that this seed draws from a mixture. */
+/** The character of a preset: the preset itself, or the character that this seed draws from a mixture. */
 export function characterOf(preset: StarlinkCharacter | StarlinkMixture, seed: number): StarlinkCharacter {
   if (preset !== 'stationary' && preset !== 'driving') return preset;
   const characters = STARLINK_MIXTURES[preset];
@@ -65,7 +61,8 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
   const link: SyntheticLink = {
     stepEndsSeconds: new Float64Array(steps),
     ratesBps: new Float64Array(steps),
-    durationSeconds: tenths(n),
+    // Dividing avoids the rounding noise of a product with 0.1.
+    durationSeconds: n / FINE_STEPS_PER_SECOND,
     rttSeconds: new Float64Array(steps),
     loss: new Float64Array(steps),
     ...start,
@@ -84,7 +81,7 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
       rtt += latency.rttMs[i]!;
       handoverRtt = Math.max(handoverRtt, latency.handoverMs[i]!);
     }
-    link.stepEndsSeconds[step] = tenths((step + 1) * finePerStep);
+    link.stepEndsSeconds[step] = ((step + 1) * finePerStep) / FINE_STEPS_PER_SECOND;
     link.ratesBps[step] = Math.round((rate / finePerStep) * 100) * 10_000;
     // Add the handover's peak, not its mean: 0.2 s would vanish in the mean of a second.
     link.rttSeconds[step] = answered === 0 ? Number.NaN : Math.round((rtt / answered + handoverRtt) * 10) / 10_000;
@@ -99,11 +96,6 @@ export function startOfLink(seed: number): Pick<SyntheticLink, 'epochPhaseSecond
   const epochPhaseSeconds = clock.whole(60);
   const minuteMs = FIRST_START_UTC_MS + clock.whole(MINUTES_OF_YEAR) * 60_000;
   return { epochPhaseSeconds, startUtcMs: minuteMs + epochPhaseSeconds * 1000 };
-}
-
-/** A number of fine steps in seconds, without rounding noise. */
-function tenths(fineSteps: number): number {
-  return fineSteps / FINE_STEPS_PER_SECOND;
 }
 
 interface FineOptions {
@@ -222,7 +214,9 @@ function block(
   options: { parameters: StarlinkParameters; surroundings: Float64Array; random: RandomStream },
 ): void {
   const { parameters: p, surroundings, random } = options;
-  const perHour = p.blockagesPerHour * random.lognormalOfMeanOne(p.blockageIntensitySpread);
+  const spread = p.blockageIntensitySpread;
+  // The factor is log-normal with mean 1.
+  const perHour = p.blockagesPerHour * Math.exp(spread * random.normal() - spread ** 2 / 2);
   const perStep = (perHour / 3600) * FINE_STEP_SECONDS * Math.exp(-(p.blockageClustering ** 2) / 2);
   const recoverySteps = Math.round(p.recoverySeconds * FINE_STEPS_PER_SECOND);
   // Time to the next blockage in units of the mean wait; it elapses at the momentary rate of blockages.

@@ -1,6 +1,6 @@
 /** The parameters of the synthetic Starlink link: their meaning and the fitted values (docs/findings.md). */
 
-/** Kinds of link, in the order of the columns of `FITTED`; docs/findings.md says which recordings each one fits. */
+/** Kinds of link, in the order of the columns of `FITTED`; docs/findings.md says which recordings each kind fits. */
 const CHARACTERS = [
   'stationary-calm',
   'stationary-hard',
@@ -51,7 +51,7 @@ const FITTED = {
   /** Cut at a boundary: missing share of the capacity, and median length in seconds. */
   cutDepth: [0, 0, 0, 0, 0, 0.801, 0.956],
   cutSeconds: [0, 0, 0, 0, 0, 0.0928, 0.292],
-  /** Share of the cuts after which the capacity returns linearly (a flow recovers from losses), and in what time. */
+  /** Share of the cuts after which the capacity returns linearly (a flow recovers from losses), and its seconds. */
   collapseShare: [0, 0, 0, 0, 0, 0.42, 0.276],
   collapseSeconds: [0, 0, 0, 0, 0, 0.384, 0.379],
   /** Short fades: mean length in seconds (exponential); a uniform share of 0.1 to 0.8 of the capacity remains. */

@@ -10,7 +10,7 @@ import type { Trace } from '../trace.ts';
 const LEAST_SECONDS_FOR_BOUNDARY = 60;
 const QUANTILES = { p5: 0.05, p25: 0.25, p50: 0.5, p75: 0.75, p95: 0.95 };
 
-/** A row per trace, and what the columns mean. All but `step` are taken on means per second. */
+/** A table with a row per trace, and what the columns mean. All figures but `step` are taken on means per second. */
 export function traceInfoTable(traces: readonly Trace[]): string {
   const rows = traces.map(cellsOf);
   const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
@@ -64,7 +64,7 @@ const LOG_FLOOR_MBPS = 0.5;
 /** A second below this rate belongs to an outage, in Mbit/s. */
 const OUTAGE_MBPS = 1;
 
-/** Mean rate of each second in Mbit/s, without an incomplete last one; a trace below a second gives one value. */
+/** Mean rate of each second in Mbit/s, without an incomplete last second. A trace below a second gives one value. */
 export function secondsOf({ stepEndsSeconds, ratesBps, durationSeconds }: Trace): Float64Array {
   const path = new PiecewisePath({ stepEndsSeconds, ratesBps });
   const seconds = Math.floor(durationSeconds + 1e-6);
@@ -91,9 +91,9 @@ export function outageRuns(mbps: Float64Array, belowMbps: number): number[] {
 }
 
 interface BoundaryEffect {
-  /** The second of the epoch (second of the minute modulo 15) at which the mean change over two seconds is largest. */
+  /** Second of the epoch (second of the minute modulo 15) at which the mean change over two seconds is largest. */
   second: number;
-  /** Mean |change of ln rate| in those two seconds / that in all others. */
+  /** Mean |change of ln rate| in these two seconds / the mean in all others. */
   changeRatio: number;
 }
 

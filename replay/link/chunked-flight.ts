@@ -4,7 +4,7 @@ import type { FlightLink, LinkTransfer, SharedFlight } from './shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 
-/** A chunk on the link. Between two of them the link waited for the encoder. */
+/** A chunk on the link. Between two chunks the link waited for the encoder. */
 export interface ChunkTransfer extends LinkTransfer {
   bits: number;
 }
@@ -20,7 +20,7 @@ export interface ChunkedRequest {
   sizeBits: number;
   /** In order; together `sizeBits`. */
   chunks: readonly Chunk[];
-  /** From the last byte of a chunk of these bits to the page. Default: 0. */
+  /** Seconds from the last byte of a chunk of these bits to the page. Default: 0. */
   responseSeconds?(bits: number): number;
 }
 
@@ -68,17 +68,9 @@ export class ChunkedFlight implements SharedFlight {
     return this.deliveredBits(atSeconds);
   }
 
-  /** As `receivedBits`, without the page's view of the first byte and the end. */
+  /** Bits that have left the link. `receivedBits` adds the page's view of the first byte and the end. */
   deliveredBits(atSeconds: number): number {
     return this.transfers.reduce((sum, transfer) => sum + this.bitsOf(transfer, atSeconds), 0);
-  }
-
-  /** Whether all that exists has arrived, so that the link waits for the encoder. */
-  isWaiting(atSeconds: number): boolean {
-    return (
-      atSeconds >= this.firstByteAtSeconds &&
-      !this.transfers.some(({ startSeconds, endSeconds }) => startSeconds <= atSeconds && atSeconds < endSeconds)
-    );
   }
 
   bitsOf({ startSeconds, endSeconds, bits }: ChunkTransfer, atSeconds: number): number {

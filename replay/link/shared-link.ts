@@ -6,18 +6,18 @@ import type { OtherTraffic } from '../households.ts';
 /** The link as a flight sees it; seconds of the session's clock. */
 export type FlightLink = Pick<PiecewisePath, 'cumulativeBits' | 'downloadSeconds' | 'transferSeconds'>;
 
-/** From the first bit on the link to the last. */
+/** Time on the link from the first bit to the last. */
 export interface LinkTransfer {
   startSeconds: number;
   endSeconds: number;
 }
 
-/** A flight; what is later than now holds as long as the others keep sending, or keep silent. */
+/** A download. Its future times hold while no other flight starts or stops sending. */
 export interface SharedFlight {
   readonly endsAtSeconds: number;
   readonly transfers: readonly LinkTransfer[];
   receivedBits(atSeconds: number): number;
-  /** Computes anew what is later than `nowSeconds`, after a change of the link. */
+  /** Computes the times after `nowSeconds` again, after a change of the link. */
   project(nowSeconds: number): void;
 }
 
@@ -29,12 +29,12 @@ interface SharePiece {
 
 /** One flight's share: the link, with its bits divided by a divisor that changes. */
 class Share implements FlightLink {
-  /** In each piece, bits = piece's bits + (link's bits - piece's link bits) / divisor. None: the whole link. */
+  /** In a piece, bits = piece's bits + (link's bits - piece's link bits) / divisor. Without pieces: the whole link. */
   private readonly pieces: SharePiece[] = [];
 
   constructor(private readonly link: PiecewisePath) {}
 
-  /** From `atSeconds` on; false if it was so before. */
+  /** Divides from `atSeconds` on. Returns false if the divisor stays. */
   divide(atSeconds: number, divisor: number): boolean {
     if (divisor === (this.pieces.at(-1)?.divisor ?? 1)) return false;
     const linkBits = this.link.cumulativeBits(atSeconds);
@@ -124,7 +124,7 @@ export class SharedLink {
     this.settle();
   }
 
-  /** Received bits / the bits of `link` until a second at which or before which all ended flights ended; 0 at second 0. */
+  /** Received bits / bits of `link` until a second not before the end of any ended flight; 0 at second 0. */
   utilisation(link: PiecewisePath, untilSeconds: number): number {
     let bits = this.receivedBits;
     for (const { flight, offsetSeconds } of this.senders) bits += flight!.receivedBits(untilSeconds - offsetSeconds);
@@ -157,10 +157,9 @@ export class Sender {
     this.shared.add(this);
   }
 
-  /** The flight is complete or abandoned; `nowSeconds` of the session's clock. */
+  /** Ends a complete or abandoned flight; `nowSeconds` is of the session's clock. */
   end(nowSeconds: number): void {
-    const receivedBits = this.flight!.receivedBits(nowSeconds);
-    this.shared.remove(this, receivedBits);
+    this.shared.remove(this, this.flight!.receivedBits(nowSeconds));
     this.flight = undefined;
   }
 

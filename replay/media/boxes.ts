@@ -7,7 +7,7 @@ export interface Box {
   end: number;
 }
 
-/** The boxes within `[start, end)` of a buffer, with sizes of 32 bits. @throws {Error} if one exceeds `end`. */
+/** The boxes within `[start, end)` of a buffer, with sizes of 32 bits. @throws {Error} if a box exceeds `end`. */
 export function boxesIn(bytes: Uint8Array, start = 0, end = bytes.length): Box[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const boxes: Box[] = [];
@@ -23,7 +23,7 @@ export function boxesIn(bytes: Uint8Array, start = 0, end = bytes.length): Box[]
   return boxes;
 }
 
-/** The first box along a path such as `moov/trak/mdia/mdhd`. @throws {Error} if there is none. */
+/** The first box along a path such as `moov/trak/mdia/mdhd`. @throws {Error} if a box is missing. */
 export function findBox(bytes: Uint8Array, path: string): Box {
   let within: Box = { type: '', start: 0, end: bytes.length };
   for (const type of path.split('/')) {

@@ -84,18 +84,24 @@ describe('composeSegment', () => {
     });
   });
 
-  test('a free box comes before the fragment; the samples are those of the clip', () => {
+  test.each([
+    ['free-box', ['free', 'moof', 'mdat']],
+    ['filler-data', ['moof', 'mdat']],
+    ['mdat', ['moof', 'mdat']],
+  ] as const)("%s padding: the boxes are %j, and the pictures are the clip's", (padding, types) => {
     const clip = videoClip(3);
-    const segment = bytesOf({ clip, index: 7, segmentSeconds: 4, sizeBytes: 500_000 });
-    expect(boxesIn(segment).map(({ type }) => type)).toEqual(['free', 'moof', 'mdat']);
-    expect(readBack(clip, segment).samples.map(({ bytes }) => bytes)).toEqual(clip.samples.map(({ bytes }) => bytes));
+    const segment = bytesOf({ clip, index: 7, segmentSeconds: 4, sizeBytes: 500_000, padding });
+    expect(boxesIn(segment).map(({ type }) => type)).toEqual(types);
+    const pictures = readBack(clip, segment).samples.map(({ bytes }, i) =>
+      bytes.slice(0, clip.samples[i]!.bytes.length),
+    );
+    expect(pictures).toEqual(clip.samples.map(({ bytes }) => bytes));
   });
 
   test('every picture is followed by a share of the filler data, in NAL units of type 12', () => {
     const clip = videoClip(0);
     const sizeBytes = 100_003;
     const segment = bytesOf({ clip, index: 0, segmentSeconds: 2, sizeBytes, padding: 'filler-data' });
-    expect(boxesIn(segment).map(({ type }) => type)).toEqual(['moof', 'mdat']);
     const { samples } = readBack(clip, segment);
     expect(samples.every(({ bytes }) => nalTypes(bytes).at(-1) === 12)).toBe(true);
     const sizes = samples.map(({ bytes }) => bytes.length);
@@ -106,9 +112,6 @@ describe('composeSegment', () => {
     const clip = videoClip(3);
     const place = { clip, index: 7, segmentSeconds: 2, chunkSeconds: 0.25 };
     const bytes = bytesOf({ ...place, sizeBytes: 800_000, padding: 'mdat' });
-    expect(boxesIn(bytes).map(({ type }) => type)).toEqual(['moof', 'mdat']);
-    const first = clip.samples[(14 * 24) % clip.samples.length]!.bytes;
-    expect(readBack(clip, bytes).samples[0]!.bytes).toEqual(first);
     expect(bytes.subarray(findBox(bytes, 'mdat').start).findIndex((byte) => byte !== 0)).toBeGreaterThan(90_000);
   });
 

@@ -1,6 +1,6 @@
 /** Composes segments of any duration, place and size from the samples of a clip. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import { box, boxHeader, concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { type ByteRun, ByteRuns } from './byte-runs.ts';
 import type { Clip, Sample } from './fixture.ts';
@@ -42,16 +42,17 @@ export function composeSegment(request: SegmentSpec): ByteRuns[] {
   const extras = allFit ? equal : equalShares(total - sum(natural), chunks.length);
   return chunks.map((chunk, k) => {
     const extraBytes = extras[k]!;
-    if (extraBytes !== 0 && extraBytes < SMALLEST_EXTRA_BYTES[padding]) {
-      const least = `${natural[k]} bytes, or at least ${natural[k]! + SMALLEST_EXTRA_BYTES[padding]} with padding`;
+    const least = SMALLEST_EXTRA_BYTES[padding];
+    if (extraBytes !== 0 && extraBytes < least) {
+      const expected = `${natural[k]} bytes, or at least ${natural[k]! + least} with padding`;
       const where = `chunk ${k} of segment ${index}, ${clip.width}x${clip.height}`;
-      throw new RangeError(`${where}: expected ${least}, got ${natural[k]! + extraBytes}`);
+      throw new RangeError(`${where}: expected ${expected}, got ${natural[k]! + extraBytes}`);
     }
     return fragment(clip, chunk, { number: index * chunks.length + k + 1, extraBytes, padding });
   });
 }
 
-/** A whole number in `count` whole parts, the larger ones first. */
+/** Divides a whole number into `count` whole parts, larger parts first. */
 function equalShares(total: number, count: number): number[] {
   const share = Math.floor(total / count);
   return Array.from({ length: count }, (_, i) => share + (i < total - share * count ? 1 : 0));
@@ -85,7 +86,7 @@ function freeBox(bytes: number): ByteRun[] {
   return [boxHeader('free', count), { fill: 0, count }];
 }
 
-/** Equal shares; if these are too small for a NAL unit, the first sample has it all. */
+/** Equal shares; if these are too small for a NAL unit, the first sample has all bytes. */
 function fillerSizes(extraBytes: number, samples: number): number[] {
   return extraBytes < FILLER_OVERHEAD_BYTES * samples ? [extraBytes] : equalShares(extraBytes, samples);
 }
@@ -127,9 +128,8 @@ function chunksOf(request: SegmentSpec): Pictures[] {
     chunk.samples.push(sample);
     at += sample.durationTicks;
   }
-  if (chunks.some((chunk) => chunk.samples.length === 0)) {
-    throw new InputError('live.chunkSeconds', 'at least a sample of the clip per chunk', chunkSeconds);
-  }
+  const areFilled = chunks.every((chunk) => chunk.samples.length > 0);
+  check(areFilled, 'live.chunkSeconds', 'at least a sample of the clip per chunk', chunkSeconds);
   return chunks;
 }
 
@@ -144,7 +144,7 @@ function samplesOf(place: PlaceOfSegment): Pictures {
   const count = clip.samples.length;
   if (clip.kind === 'audio') {
     const first = startTicks / frameTicks;
-    // All frames have equal durations; only the clip's last one was cut to the clip's duration.
+    // All frames have equal durations; only the clip's last frame was cut to the clip's duration.
     const frame = (i: number): Sample => ({ ...clip.samples[i % count]!, durationTicks: frameTicks });
     const samples = Array.from({ length: endTicks / frameTicks - first }, (_, i) => frame(first + i));
     return { samples, startTicks };

@@ -67,10 +67,10 @@ export function readClip(file: Uint8Array): Clip {
 function readSamples(file: Uint8Array, view: DataView): Sample[] {
   const tfhd = findBox(file, 'moof/traf/tfhd').start;
   const trun = findBox(file, 'moof/traf/trun').start;
-  // Behind version, flags and count; the first field is the data offset.
+  // The fields begin behind version, flags and count; the first is the data offset.
   let at = trun + 12;
   const columns = view.getUint32(trun);
-  // In this order, each as a column of `trun`, or as a field of `tfhd` behind version, flags and track.
+  // Duration, size and flags are each a column of `trun`, or a field of `tfhd` behind version, flags and track.
   const field = (number: 0 | 1 | 2): number => {
     if ((columns & (0x100 << number)) === 0) return view.getUint32(tfhd + 8 + 4 * number);
     at += 4;

@@ -69,14 +69,14 @@ function serviceDescription({ targetLatencySeconds, playbackRates }: LiveStream)
 
 /** How early a live segment may be requested. */
 function availabilityOf(live: LiveStream, segmentSeconds: number): string {
-  // The availability start time is that of the capture: a whole segment exists after its nominal time.
+  // The availability start time is the start of the capture, so a whole segment exists after its nominal time.
   const offset = rounded(segmentSeconds - encoderEdgeSeconds(live));
   const isWhole = live.chunkSeconds > segmentSeconds / 2;
   return ` availabilityTimeOffset="${offset}"${isWhole ? '' : ' availabilityTimeComplete="false"'}`;
 }
 
 interface Span {
-  /** Index of the period's first segment, and of the one after its last. */
+  /** Index of the period's first segment, and the index after its last. */
   first: number;
   last: number;
   segmentSeconds: number;

@@ -3,7 +3,7 @@ import type { LiveStream } from '../scenarios.ts';
 import { type PresentationOptions, presentation } from './presentation.ts';
 
 const ladderBps = [300e3, 750e3];
-/** Segments of 4 s; each is 1 % larger than the one before. */
+/** Segments of 4 s, each 1 % larger than the segment before. */
 const segmentSizesBits = Array.from({ length: 6 }, (_, i) =>
   ladderBps.map((bps) => 8 * Math.round((bps * 4 * (1 + i / 100)) / 8)),
 );

@@ -17,6 +17,9 @@ export const MULTIVARIANT_PLAYLIST = 'master.m3u8';
 /** `EXT-X-PART` tags stay for this many target durations, and a live playlist has at least as many segments. */
 const TARGET_DURATIONS = 3;
 
+const AUDIO_RENDITION =
+  '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES';
+
 export const playlistPath = ({ id }: { id: string }): string => `${id}.m3u8`;
 
 /** The variants, each with its peak and its mean bitrate, the audio included. */
@@ -29,11 +32,7 @@ export function multivariantPlaylist({ video, audio, segmentCount, segmentSecond
   const sum = (numbers: readonly number[]) => Math.ceil(numbers.reduce((total, one) => total + one, 0));
   return text([
     '#EXT-X-INDEPENDENT-SEGMENTS',
-    ...audio.map(
-      (track) =>
-        '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,' +
-        `URI="${playlistPath(track)}"`,
-    ),
+    ...audio.map((track) => `${AUDIO_RENDITION},URI="${playlistPath(track)}"`),
     ...video.flatMap((track) => {
       const all = [track, ...audio].map(rates);
       const codecs = [track, ...audio].map(({ clip }) => clip.codec).join();
@@ -47,7 +46,7 @@ export function multivariantPlaylist({ video, audio, segmentCount, segmentSecond
   ]);
 }
 
-/** A track's segments; of a live stream those that exist now, numbered like a segment's index. */
+/** Lists a track's segments; of a live stream, the segments that exist now. Numbers are segment indexes. */
 export function mediaPlaylist(track: StreamTrack, stream: Stream, now: PresentationTime): string {
   const { segmentSeconds, segmentCount, chunkCount, live } = stream;
   const complete = existingSegments(stream, chunkCount - 1, now);
@@ -74,16 +73,16 @@ export function mediaPlaylist(track: StreamTrack, stream: Stream, now: Presentat
   return text(lines);
 }
 
-/** A blocking request for a live playlist: the segment, or its part, that it must have (RFC 8216bis, 6.2.5.2). */
+/** A blocking request for a live playlist: the segment or part that the playlist must have (RFC 8216bis, 6.2.5.2). */
 export interface BlockingReload {
   mediaSequence: number;
   part?: number;
 }
 
-/** The second of the session at which a playlist has what was asked for; -Infinity if it will not change. */
+/** Second of the session at which a playlist has the requested media; -Infinity if it will not change. */
 export function playlistExistsAtSeconds(stream: Stream, { mediaSequence, part }: BlockingReload): number {
   const last = stream.chunkCount - 1;
-  // A part after the segment's last one stands for the first of the next segment.
+  // A part number after the segment's last part means the first part of the next segment.
   if (part !== undefined && part > last) return existsAtSeconds(stream, mediaSequence + 1, 0);
   return existsAtSeconds(stream, mediaSequence, part ?? last);
 }
@@ -107,14 +106,14 @@ function serverControl(live: LiveStream, stream: Stream): string[] {
   return [`${control},PART-HOLD-BACK=${partHoldBack}`, `#EXT-X-PART-INF:PART-TARGET=${rounded(chunkSeconds)}`];
 }
 
-/** The other tracks, of a stream in parts. RFC 8216bis lets values like the playlist's own be left out: here all. */
+/** Names the other tracks of a stream in parts, without values that equal the playlist's own (RFC 8216bis). */
 function renditionReports({ id }: StreamTrack, { video, audio, chunkCount }: Stream): string[] {
   if (chunkCount === 1) return [];
   const others = [...video, ...audio].filter((track) => track.id !== id);
   return others.map((track) => `#EXT-X-RENDITION-REPORT:URI="${playlistPath(track)}"`);
 }
 
-/** The chunks that exist, and a hint at the next. Without a last tag hls.js counts a segment twice. */
+/** Lists the chunks that exist, and hints at the next. Without the last part's tag hls.js counts a segment twice. */
 function parts(track: StreamTrack, segmentIndex: number, stream: Stream, now: PresentationTime): string[] {
   if (stream.chunkCount === 1) return [];
   const { path } = track.segment(segmentIndex);
@@ -124,10 +123,8 @@ function parts(track: StreamTrack, segmentIndex: number, stream: Stream, now: Pr
   for (const [chunkIndex, { end, isSync }] of track.chunks(segmentIndex).entries()) {
     const bytes = end - start;
     if (existsAtSeconds(stream, segmentIndex, chunkIndex) > now.sessionSeconds) {
-      return [
-        ...lines,
-        `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${path}",BYTERANGE-START=${start},BYTERANGE-LENGTH=${bytes}`,
-      ];
+      lines.push(`#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${path}",BYTERANGE-START=${start},BYTERANGE-LENGTH=${bytes}`);
+      break;
     }
     const independent = isSync ? ',INDEPENDENT=YES' : '';
     lines.push(`#EXT-X-PART:DURATION=${duration},URI="${path}",BYTERANGE="${range({ bytes, start })}"${independent}`);

@@ -1,6 +1,6 @@
 /** A DASH presentation whose segments have the sizes that a scenario prescribes: its files by path. Pure. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError, isFrom } from '../../abr/errors.ts';
 import type { LiveStream } from '../scenarios.ts';
 import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { ByteRuns } from './byte-runs.ts';
@@ -24,7 +24,7 @@ export interface PresentationOptions {
   segmentSeconds: number;
   /** `[segment][representation]`, whole bytes. */
   segmentSizesBits: readonly (readonly number[])[];
-  /** A file per segment by number (default), or one with a `sidx` index (on demand, in one period). */
+  /** A file per segment by number (default), or a single file with a `sidx` index (on demand, in one period). */
   addressing?: 'template' | 'base';
   /** Number of periods. Default: 1. */
   periods?: number;
@@ -46,7 +46,7 @@ export interface MediaFile {
   representationId: string;
   /** In order of their bytes, `end` exclusive; a segment's index counts from 0. */
   parts: readonly { kind: PartKind; start: number; end: number; segmentIndex?: number }[];
-  /** In order: the bytes before `end` exist from this second of the session. Undefined: always. */
+  /** In order; the bytes before `end` exist from this second of the session. Undefined: they always exist. */
   chunks?: readonly { end: number; existsAtSeconds: number }[];
 }
 
@@ -55,7 +55,7 @@ export interface Presentation {
   manifest(now?: PresentationTime): string;
   /** The content of `master.m3u8`, or of a track's `<id>.m3u8` at the same time; undefined for other paths. */
   playlist(path: string, now?: PresentationTime): string | undefined;
-  /** When playlists have what a blocking reload asks for: a second of the session, `-Infinity` if nothing will change. */
+  /** Second of the session at which playlists have what a reload asks for; `-Infinity` if nothing will change. */
   playlistExistsAtSeconds(reload: BlockingReload): number;
   /** The content of `sizes.json`: bytes per segment, by Representation id. */
   sizes: { representations: Record<string, number[]> };
@@ -67,7 +67,7 @@ interface TrackSource {
   clip: Clip;
   bandwidthBps: number;
   sizeBytes(index: number): number;
-  /** In chunks; one unless live. */
+  /** A segment in chunks; on demand in one chunk. */
   segment(index: number): ByteRuns[];
 }
 
@@ -86,9 +86,8 @@ export function presentation(options: PresentationOptions): Presentation {
     chunkSeconds: live?.chunkSeconds ?? segmentSeconds,
     ...(padding && { padding }),
   };
-  if (ladderBps.length < 1 || ladderBps.length > MAX_REPRESENTATIONS) {
-    throw new InputError('ladderBps', `1 to ${MAX_REPRESENTATIONS} representations`, ladderBps.length);
-  }
+  const { length } = ladderBps;
+  check(isFrom(length, 1, MAX_REPRESENTATIONS), 'ladderBps', `1 to ${MAX_REPRESENTATIONS} representations`, length);
   const videos = ladderBps.map((bandwidthBps, i) => {
     const clip = options.clips?.[i] ?? videoClip(i);
     return videoSource(i, { ...common, clip, bandwidthBps, segmentSizesBits });
@@ -99,9 +98,8 @@ export function presentation(options: PresentationOptions): Presentation {
     ...{ segmentSeconds, segmentCount: segmentSizesBits.length, periods, live },
     ...{ chunkCount: Math.round(segmentSeconds / common.chunkSeconds), video: [], audio: [] },
   };
-  const described = sources.map((source) =>
-    (options.addressing === 'base' ? wholeTrack : splitTrack)(source, stream, files),
-  );
+  const addTrack = options.addressing === 'base' ? wholeTrack : splitTrack;
+  const described = sources.map((source) => addTrack(source, stream, files));
   stream.video = described.slice(0, videos.length);
   stream.audio = described.slice(videos.length);
   const tracks = new Map(described.map((track) => [playlistPath(track), track]));
@@ -119,16 +117,12 @@ export function presentation(options: PresentationOptions): Presentation {
   };
 }
 
-/** Its segments hold at least their pictures, in whole bytes. */
+/** A video track whose segments hold at least their pictures, in whole bytes. */
 function videoSource(
   representation: number,
-  {
-    clip,
-    bandwidthBps,
-    segmentSizesBits,
-    ...common
-  }: Common & Pick<PresentationOptions, 'segmentSizesBits'> & { clip: Clip; bandwidthBps: number },
+  options: Common & Pick<PresentationOptions, 'segmentSizesBits'> & { clip: Clip; bandwidthBps: number },
 ): TrackSource {
+  const { clip, bandwidthBps, segmentSizesBits, ...common } = options;
   const sizeBytes = (index: number) => segmentSizesBits[index]![representation]! / 8;
   const { segmentSeconds, chunkSeconds } = common;
   const paddingBytes = Math.round(segmentSeconds / chunkSeconds) * SMALLEST_PADDING_BYTES;
@@ -146,11 +140,11 @@ function videoSource(
 
 function audioSource({ segmentSeconds, chunkSeconds }: Common): TrackSource {
   const clip = audioClip();
-  const request = (index: number): SegmentSpec => ({ clip, index, segmentSeconds, chunkSeconds });
+  const common = { clip, segmentSeconds, chunkSeconds };
   return {
     ...{ id: 'audio', clip, bandwidthBps: AUDIO_BPS },
-    sizeBytes: (index) => naturalSegmentBytes(request(index)),
-    segment: (index) => composeSegment(request(index)),
+    sizeBytes: (index) => naturalSegmentBytes({ index, ...common }),
+    segment: (index) => composeSegment({ index, ...common }),
   };
 }
 

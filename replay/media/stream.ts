@@ -15,7 +15,7 @@ export interface StreamTrack {
   clip: Clip;
   bandwidthBps: number;
   init: Resource;
-  /** Index of the file with all segments; undefined: a file per segment. */
+  /** Index of the file with all segments. Undefined: a file per segment. */
   index: Resource | undefined;
   segment(index: number): Resource;
   /** The chunks of a live segment: where each ends in its file, in bytes, and whether it begins with a sync sample. */
@@ -25,7 +25,7 @@ export interface StreamTrack {
 export interface Stream {
   segmentSeconds: number;
   segmentCount: number;
-  /** Path of a segment. */
+  /** Chunks per segment. */
   chunkCount: number;
   periods: number;
   video: readonly StreamTrack[];

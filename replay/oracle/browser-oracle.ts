@@ -1,28 +1,25 @@
-/** The oracle in a page: the published link, anchored at the origin's clock. It does not know the browser's delays. */
+/** The oracle in a page: the published link on the origin's clock. The oracle does not know the browser's delays. */
 
-import { type Forecaster, PiecewisePath } from '../../abr/index.ts';
+import { PiecewisePath } from '../../abr/index.ts';
 import type { PublishedLink } from '../origin/published-link.ts';
 import { oracleForecaster } from './oracle-forecaster.ts';
 
-export interface BrowserOracle {
-  forecaster: Forecaster;
-  /** A request of `nowSeconds` reached the origin at `traceSeconds`; the first call counts. */
-  anchor(traceSeconds: number, nowSeconds: number): void;
-  readonly offsetSeconds: number;
-}
+export type BrowserOracle = ReturnType<typeof browserOracle>;
 
-export function browserOracle(link: PublishedLink): BrowserOracle {
+export function browserOracle(link: PublishedLink) {
   const { stepEndsSeconds, ratesBps, rttSeconds, startSeconds } = link;
   const path = new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds: rttSeconds });
   let offsetSeconds = startSeconds;
   let anchored = false;
   return {
     forecaster: oracleForecaster({ link: path, traceSecondsAt: (nowSeconds) => offsetSeconds + nowSeconds }),
-    anchor(traceSeconds, nowSeconds) {
+    /** A request of `nowSeconds` reached the origin at `traceSeconds`. The first call counts. */
+    anchor(traceSeconds: number, nowSeconds: number) {
       if (anchored) return;
       anchored = true;
       offsetSeconds = traceSeconds - nowSeconds;
     },
+    /** Trace time minus session time. */
     get offsetSeconds() {
       return offsetSeconds;
     },

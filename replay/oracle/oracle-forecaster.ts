@@ -6,15 +6,12 @@ import type { Forecast, Forecaster, PiecewisePath } from '../../abr/index.ts';
 const STEP_ENDS_SECONDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
 /** Publishes the link from now on, as one path or (MPC-L) as quantiles without spread. */
-export function oracleForecaster({
-  link,
-  traceSecondsAt,
-  as = 'path',
-}: {
+export function oracleForecaster(options: {
   link: PiecewisePath;
   traceSecondsAt(nowSeconds: number): number;
   as?: 'path' | 'quantiles';
 }): Forecaster {
+  const { link, traceSecondsAt, as = 'path' } = options;
   let newest: Forecast | undefined;
   return {
     name: 'oracle',

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../abr/errors.ts';
 
-/** Headers of media responses: trace and session time of the request. Pages may read them. */
+/** Headers of media responses with the request's trace and session time. Pages may read these headers. */
 export const TRACE_SECONDS_HEADER = 'x-trace-seconds';
 export const SESSION_SECONDS_HEADER = 'x-session-seconds';
 const EXPOSED = [TRACE_SECONDS_HEADER, SESSION_SECONDS_HEADER, 'content-range', 'content-length', 'date'];

@@ -1,12 +1,12 @@
-/** Ways in which servers frame media responses, for tests of a player with each: the headers for a body of `bytes`. */
+/** Ways in which servers frame media responses, for tests of players: the headers for a body of `bytes`. */
 
 const HEADERS = {
-  /** Not cacheable; the default. */
+  /** The default, which is not cacheable. */
   length: (bytes: number) => ({ 'content-length': String(bytes) }),
   cacheable: (bytes: number) => ({ 'content-length': String(bytes), 'cache-control': 'public, max-age=3600' }),
-  /** Without Content-Length, as from a server that does not know the length yet. */
+  /** The server does not know the length yet. */
   chunked: () => ({}),
-  // These two need a server (`node/server.ts`), which sees them by their headers.
+  // The next two deliveries need a server (`node/server.ts`), which recognises them by their headers.
   gzip: () => ({ 'content-encoding': 'gzip' }),
   /** The end of the connection ends the body. */
   'http-1.0': () => ({ connection: 'close' }),

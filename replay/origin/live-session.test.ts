@@ -7,7 +7,7 @@ import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
 import type { ByteRange } from './range-stream.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
-import { VirtualClock } from './virtual-clock.fixture.ts';
+import { download, VirtualClock } from './virtual-clock.fixture.ts';
 
 const TARGET = { targetLatencySeconds: 2, timeShiftSeconds: 60 };
 const live: LiveStream = { ...TARGET, chunkSeconds: 0.25, encoderLatencySeconds: 0.3 };
@@ -23,23 +23,7 @@ function join(spec: Partial<SessionSpec> = {}, clock = new VirtualClock()) {
   session.manifest();
   const startMs = clock.nowMs();
   const runTo = (seconds: number) => clock.run(startMs + seconds * 1000);
-  /** Downloads a file and records how many bytes arrived by when. */
-  const download = (path: string, range?: ByteRange) => {
-    const file = session.presentation.find(path)!;
-    const arrived: { seconds: number; bytes: number }[] = [];
-    const read = async () => {
-      const options = { path, signal: new AbortController().signal };
-      const { body } = await session.serve(file, range ?? { start: 0, end: file.body.length }, options);
-      let bytes = 0;
-      for await (const piece of body) {
-        bytes += piece.length;
-        arrived.push({ seconds: session.nowSeconds, bytes });
-      }
-    };
-    void read();
-    return { file, arrived, entry: session.log.at(-1)! };
-  };
-  return { clock, session, runTo, download };
+  return { clock, session, runTo, download: (...of: [string, ByteRange?]) => download(session, ...of) };
 }
 
 /** When the last byte before `end` arrived. */
@@ -69,7 +53,7 @@ test('what was captured before the join is there; the next segment when its firs
   };
   expect(until('video-0/29.m4s')).toBeLessThan(0);
   expect(isComplete('video-0/29.m4s')).toBe(true);
-  // Captured until the join, exists 0.3 s later: all of its chunks but one or two.
+  // The segment was captured until the join and exists 0.3 s later: only its last chunks are missing.
   expect(until('video-0/30.m4s')).toBeLessThan(0);
   expect(isComplete('video-0/30.m4s')).toBe(false);
   const file = session.presentation.find('video-0/30.m4s')!;

@@ -26,15 +26,15 @@ const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
   'access-control-max-age': '86400',
 };
-/** Beyond this number the oldest session without a transfer is deleted. */
+/** If there are more sessions, the oldest session without a transfer is deleted. */
 const MOST_SESSIONS = 1000;
 const MOST_UPLOADED = 50;
 
 export class Origin {
-  readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder'>> & { acceptTraces: boolean };
+  readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder' | 'acceptTraces'>>;
   readonly #clock: TimerClock;
   readonly #sessions = new Map<string, ReplaySession>();
-  /** The own ones and the uploads, by name; the own ones are first. */
+  /** The origin's own traces, then the uploads, by name. */
   readonly #traces: Map<string, Trace>;
   readonly #ownTraces: ReadonlySet<string>;
   #created = 0;
@@ -72,7 +72,7 @@ export class Origin {
     return root === 'session' || (root === 'traces' && id === undefined);
   }
 
-  /** 404 for a foreign path. Media resolve at the first byte; rejects only if the request aborts before. */
+  /** Answers 404 for a foreign path. Resolves media at the first byte. Rejects only if the request aborts before. */
   async fetch(request: Request): Promise<Response> {
     try {
       return await this.#answer(request);
@@ -131,8 +131,7 @@ export class Origin {
   async #answerCreation(request: Request): Promise<Response> {
     expectMethod(request, 'POST');
     const { scenarios, folder } = this.#options;
-    const catalogue = { traces: this.#traces, scenarios };
-    const { id } = this.createSession(parseSessionRequest(await readBody(request), catalogue));
+    const { id } = this.createSession(parseSessionRequest(await readBody(request), this.#traces, scenarios));
     const below = `${folder}session/${id}/`;
     return json({ id, manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST }, 201);
   }
@@ -146,7 +145,7 @@ function describeTrace({ name, durationSeconds, metadata }: Trace) {
 }
 
 async function readBody(request: Request): Promise<string> {
-  // Firefox does not show a request's body as a stream; there, only the page of the site asks.
+  // Firefox has no stream of a request's body. In Firefox only the site's own page sends bodies.
   if (!request.body) return request.text();
   const pieces: Uint8Array[] = [];
   let length = 0;

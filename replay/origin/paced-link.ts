@@ -1,4 +1,4 @@
-/** A link in real time: at each tick it reports the bytes that have arrived. Late ticks do not shift its time. */
+/** A link in real time that reports at each tick the bytes that have arrived. Late ticks do not shift its time. */
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { OtherTraffic } from '../households.ts';
@@ -9,7 +9,7 @@ import type { TimerClock } from './clock.ts';
 /** The longest time between two deliveries of a transfer. */
 export const TICK_MS = 4;
 
-/** Wake this much after an event, so that rounding cannot make it one to come. */
+/** Wake this much after an event, so that rounding cannot put the event into the future. */
 const ROUNDING_MS = 1e-6;
 
 type OnDelivered = (bytes: number) => void;
@@ -19,7 +19,7 @@ interface Flow {
   access: Sender;
   onDelivered: OnDelivered;
   deliveredBytes: number;
-  /** Second of the link at which the last byte was due; undefined before. */
+  /** Second of the link at which the last byte was due; undefined before that second. */
   readonly prescribedEndSeconds: number | undefined;
   cancel(): void;
 }
@@ -50,7 +50,7 @@ export class PacedLink {
     for (const callback of this.onStarts) callback();
   }
 
-  /** Calls back at the link's second 0, if that is still to come. */
+  /** Calls back at the link's second 0, unless the link has started. */
   onStart(callback: () => void): void {
     this.onStarts.push(callback);
   }
@@ -64,7 +64,7 @@ export class PacedLink {
     return this.startedAtMs === undefined ? 0 : (this.clock.nowMs() - this.startedAtMs) / 1000;
   }
 
-  /** Downloads that take their share of the link, and that nobody reads; before the start. */
+  /** Adds downloads that take their share of the link and that nobody reads. Call it before the start. */
   addTraffic(traffic: readonly OtherTraffic[]): void {
     for (const one of traffic) this.link.addTraffic(this.path, one);
   }
@@ -74,7 +74,7 @@ export class PacedLink {
     return this.link.utilisation(this.path, this.latestEndSeconds);
   }
 
-  /** A chunk's bytes begin to arrive not before it exists. Before the link's start they only take the latency. */
+  /** A chunk's bytes arrive only once the chunk exists. Before the link's start a request takes only the latency. */
   request(
     bytes: number,
     onDelivered: OnDelivered,

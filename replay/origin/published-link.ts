@@ -1,6 +1,6 @@
 /** A session's link as the origin publishes it, for an oracle forecaster. */
 export interface PublishedLink {
-  /** Ends of the steps in seconds of the trace; it repeats from its start after the last one. */
+  /** Ends of the steps in seconds of the trace, which repeats after the last step. */
   stepEndsSeconds: number[];
   /** Rates x scale x payload share. */
   ratesBps: number[];

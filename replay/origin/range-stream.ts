@@ -14,7 +14,7 @@ interface RangeStreamOptions {
   onCancel(): void;
 }
 
-/** The link allows bytes, the reader takes them. A piece is composed only when the reader asks for it. */
+/** The link allows bytes, and the reader takes them. A piece is composed only when the reader asks for it. */
 export class RangeStream {
   readonly stream: ReadableStream<Uint8Array>;
   private allowedBytes = 0;

@@ -1,6 +1,6 @@
 /** Parses the bodies of POST requests: sessions to create, and traces to upload. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { jsonObject } from '../formats/field-check.ts';
 import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
 import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
@@ -9,25 +9,22 @@ import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import type { SessionSpec } from './session.ts';
 
-/** Enough for a trace of a day, in samples of a second with all columns. */
+/** Holds a trace of a day, in samples of a second with all columns. */
 export const LARGEST_BODY_BYTES = 8 * 2 ** 20;
-
-export interface Catalogue {
-  traces: ReadonlyMap<string, Trace>;
-  scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>;
-}
 
 const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds'];
 
-/** `{"trace": name, "scenario": name, "startSeconds"?: 0}`. @throws {InputError} that names the field */
-export function parseSessionRequest(text: string, { traces, scenarios }: Catalogue): SessionSpec {
+/** Parses `{"trace": name, "scenario": name, "startSeconds"?: 0}`. @throws {InputError} that names the field */
+export function parseSessionRequest(
+  text: string,
+  traces: ReadonlyMap<string, Trace>,
+  scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>,
+): SessionSpec {
   const request = jsonObject(text, 'body');
   const unknown = Object.keys(request).find((key) => !SESSION_FIELDS.includes(key));
   if (unknown !== undefined) throw new InputError(unknown, `one of ${SESSION_FIELDS.join(', ')}`, request[unknown]);
   const { startSeconds = 0 } = request;
-  if (typeof startSeconds !== 'number' || !(startSeconds >= 0)) {
-    throw new InputError('startSeconds', 'a number >= 0', startSeconds);
-  }
+  check(typeof startSeconds === 'number' && startSeconds >= 0, 'startSeconds', 'a number >= 0', startSeconds);
   return {
     trace: named('trace', request, traces),
     scenario: named('scenario', request, new Map(Object.entries(scenarios))),
@@ -35,13 +32,13 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
   };
 }
 
-/** `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`, with gaps several traces. @throws {InputError} */
+/** Parses `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`; gaps give several traces. @throws {InputError} */
 export function parseTraceUpload(body: string): Trace[] {
   const { file, text, sidecar } = jsonObject(body, 'body');
   const name = typeof file === 'string' ? traceNameOf(file) : '';
-  if (typeof file !== 'string' || name === '') throw new InputError('file', 'the name of a file', file);
-  if (typeof text !== 'string') throw new InputError('text', 'a text', text);
-  if (sidecar !== undefined && typeof sidecar !== 'string') throw new InputError('sidecar', 'a text', sidecar);
+  check(typeof file === 'string' && name !== '', 'file', 'the name of a file', file);
+  check(typeof text === 'string', 'text', 'a text', text);
+  check(sidecar === undefined || typeof sidecar === 'string', 'sidecar', 'a text', sidecar);
   const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, `${name}.json`);
   return parseTraces(text, { name, file, metadata });
 }

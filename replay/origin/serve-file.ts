@@ -1,4 +1,4 @@
-/** The files of a session: its documents, at once, and its media, at the rate of the link. */
+/** Serves the files of a session: documents at once, media at the rate of the link. */
 
 import { InputError } from '../../abr/errors.ts';
 import { UTC_PATH } from '../media/manifest.ts';
@@ -17,7 +17,7 @@ import type { ReplaySession } from './session.ts';
 
 const TEXT_TYPE = 'text/plain';
 
-/** The files of a session that are neither paced nor logged. */
+/** Files of a session that are neither paced nor logged. */
 const DOCUMENTS = new Map<string, [contentType: string, bodyOf: (session: ReplaySession) => string]>([
   ['manifest.mpd', ['application/dash+xml', (session) => session.manifest()]],
   ['sizes.json', [JSON_TYPE, ({ presentation }) => JSON.stringify(presentation.sizes)]],
@@ -70,7 +70,7 @@ function blockingReload({ url }: Request): BlockingReload | undefined {
   return mediaSequence === undefined ? undefined : { mediaSequence, ...(part !== undefined && { part }) };
 }
 
-/** A single range (RFC 9110), `end` exclusive, else the whole file. Throws a 416 for one outside it. */
+/** A single range (RFC 9110), `end` exclusive, else the whole file. Throws a 416 for a range outside the file. */
 function parseRange(header: string | null, length: number): ByteRange & { isPart: boolean } {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if ((from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {

@@ -1,4 +1,4 @@
-/** One replayed session: its media and their log, on a link with the trace's clock, which other sessions may share. */
+/** One replayed session: its media and a log of requests. Several sessions may share a link with the trace's clock. */
 
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
@@ -14,8 +14,9 @@ import {
 } from '../media/presentation.ts';
 import type { PresentationTime } from '../media/stream.ts';
 import type { ResolvedScenario } from '../results.ts';
+import { resolveScenario } from '../scenario-file.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
-import { linkOf, sizesOf } from '../simulator/session-setup.ts';
+import { linkOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
 import type { TimerClock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
@@ -29,7 +30,7 @@ export interface SessionSpec {
   scenario: Scenario | ResolvedScenario;
   /** Second of the trace at the link's second 0, which is the first media request on it. Default 0. */
   startSeconds?: number;
-  /** Whose link and clock this one shares; trace, start, pacing and the scenario's link must be the same. */
+  /** Session whose link and clock this session shares; trace, start, pacing and the scenario's link must be equal. */
   link?: ReplaySession;
   traffic?: readonly OtherTraffic[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
@@ -53,7 +54,7 @@ export interface RequestLogEntry {
   representationId: string;
   /** Counted from 0; segments alone. */
   segmentIndex?: number;
-  /** Bytes requested, and bytes that the reader of the response has taken: a server once it has written them. */
+  /** Bytes requested, and bytes that the response's reader has taken. A server takes bytes once it has written them. */
   bytes: number;
   sentBytes: number;
   requestedAtSeconds: number;
@@ -70,7 +71,7 @@ export interface PacedResponse {
   body: ReadableStream<Uint8Array>;
 }
 
-/** Clocks of players are a little fast: a live segment may be requested this long before its first chunk exists. */
+/** A live segment may be requested this long before its first chunk exists, because players' clocks may be fast. */
 const EARLY_SECONDS = 0.25;
 const UNPACED_BPS = 1e12;
 
@@ -81,7 +82,7 @@ export class ReplaySession {
   private readonly link: PacedLink;
   private active = 0;
 
-  /** @throws {InputError} for what cannot be served or shared, {RangeError} for a trace without capacity. */
+  /** @throws {InputError} for media or a link that cannot be served, {RangeError} for a trace without capacity. */
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
@@ -97,17 +98,16 @@ export class ReplaySession {
     this.link = spec.link?.link ?? new PacedLink(clock, path, isPaced ? scenario.rttSeconds : 0);
     this.link.addTraffic(spec.traffic ?? []);
     if (spec.onStart) this.link.onStart(spec.onStart);
-    this.presentation =
-      spec.presentation ??
-      presentation({ ...scenario, segmentSizesBits: sizesOf(scenario).slice(0, segmentCount), ...spec.media });
+    const segmentSizesBits = resolveScenario(scenario).segmentSizesBits.slice(0, segmentCount);
+    this.presentation = spec.presentation ?? presentation({ ...scenario, segmentSizesBits, ...spec.media });
   }
 
-  /** Since the link's first media request, or a live stream's first request for a manifest; 0 before. */
+  /** Seconds since the link's first media request, or a live stream's first request for a manifest; 0 before. */
   get nowSeconds(): number {
     return this.link.nowSeconds;
   }
 
-  /** The trace's UTC in ms now; until the link's second 0 the UTC then. */
+  /** The trace's UTC in ms now. Until the link starts, it stays at the link's second 0. */
   get utcMs(): number {
     return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + this.nowSeconds) * 1000;
   }
@@ -117,7 +117,7 @@ export class ReplaySession {
     return this.presentation.manifest(this.now);
   }
 
-  /** An HLS playlist, once a live stream has what a reload asks for. @throws {RangeError} if that is far. */
+  /** Resolves once the HLS playlist has what a reload asks for. Rejects with a `RangeError` if this is far ahead. */
   async playlist(path: string, reload?: BlockingReload): Promise<string | undefined> {
     const { presentation } = this;
     this.joinLive();
@@ -136,7 +136,7 @@ export class ReplaySession {
     if (this.spec.scenario.live) this.link.start();
   }
 
-  /** Seconds until a file may be requested; <= 0: it may. */
+  /** Seconds until a file may be requested; <= 0 if it may be requested now. */
   secondsUntil({ chunks = [] }: MediaFile): number {
     return (chunks[0]?.existsAtSeconds ?? Number.NEGATIVE_INFINITY) - EARLY_SECONDS - this.nowSeconds;
   }
@@ -151,7 +151,7 @@ export class ReplaySession {
     return this.active > 0;
   }
 
-  /** Delivered bits / the link's bits, by all on the link until a request last ended. */
+  /** Bits delivered to all sessions on the link / the link's bits, until a request last ended. */
   get linkUtilisation(): number {
     return this.link.utilisation;
   }
@@ -168,8 +168,8 @@ export class ReplaySession {
 
   /**
    * Delivers a range of a file at the link's rate, a chunk not before it exists. The first request for a segment starts
-   * the link's clock; earlier requests only cost an RTT. Resolves just before the first byte; rejects if `signal` aborts
-   * before. Afterwards the reader aborts by cancelling the body.
+   * the link's clock; earlier requests only cost an RTT. Resolves just before the first byte; rejects if `signal`
+   * aborts before. Afterwards the reader aborts by cancelling the body.
    */
   serve(file: MediaFile, range: ByteRange, options: { path: string; signal: AbortSignal }): Promise<PacedResponse> {
     const entry = logEntryOf(file, range, options.path);

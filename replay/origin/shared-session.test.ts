@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
-import { VirtualClock } from './virtual-clock.fixture.ts';
+import { download, VirtualClock } from './virtual-clock.fixture.ts';
 
 const RTT_SECONDS = 0.04;
 /** Segments of 2 Mbit and 8 Mbit. */
@@ -12,7 +12,7 @@ const media = { ladderBps: [1e6, 4e6], segmentSeconds: 2, segmentCount: 40 };
 const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...media, ...EXACT, rttSeconds: RTT_SECONDS };
 const trace = traceOfRates([8], 60, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 
-/** A session per spec; all but the first share the first one's link. */
+/** A session per spec. All later sessions share the first session's link. */
 function household(...specs: Partial<SessionSpec>[]) {
   const clock = new VirtualClock();
   const sessions: ReplaySession[] = [];
@@ -26,22 +26,12 @@ function household(...specs: Partial<SessionSpec>[]) {
     clock.run(startMs + seconds * 1000);
     await new Promise(setImmediate);
   };
-  const download = (session: ReplaySession, path: string) => {
-    const file = session.presentation.find(path)!;
-    const abort = new AbortController();
-    const read = async () => {
-      const { body } = await session.serve(file, { start: 0, end: file.body.length }, { path, signal: abort.signal });
-      for await (const _ of body);
-    };
-    read().catch(() => {});
-    return { abort, entry: session.log.at(-1)! };
-  };
   const [a, b] = sessions as [ReplaySession, ReplaySession];
-  return { clock, a, b, runTo, download };
+  return { clock, a, b, runTo };
 }
 
 test('sessions on one link share it equally; each has its own log, on the clock of the link', async () => {
-  const { clock, a, b, runTo, download } = household({}, {});
+  const { clock, a, b, runTo } = household({}, {});
   await runTo(5);
   const first = download(a, 'video-1/1.m4s');
   await runTo(5.5);
@@ -59,7 +49,7 @@ test('sessions on one link share it equally; each has its own log, on the clock 
 
 test('the first request for a segment, of whichever session, starts the link', async () => {
   let starts = 0;
-  const { clock, a, b, runTo, download } = household({}, { onStart: () => starts++ });
+  const { clock, a, b, runTo } = household({}, { onStart: () => starts++ });
   download(b, 'video-0/init.mp4');
   await runTo(3);
   expect([starts, b.nowSeconds]).toEqual([0, 0]);
@@ -72,7 +62,7 @@ test('the first request for a segment, of whichever session, starts the link', a
 });
 
 test('one that ends leaves the link to the other', async () => {
-  const { clock, a, b, runTo, download } = household({}, {});
+  const { clock, a, b, runTo } = household({}, {});
   const stays = download(a, 'video-1/1.m4s');
   const goes = download(b, 'video-1/1.m4s');
   await runTo(RTT_SECONDS + 0.5);
@@ -87,7 +77,7 @@ test('one that ends leaves the link to the other', async () => {
 
 test('traffic takes its share from its second to its other', async () => {
   const traffic = [{ fromSeconds: 0.29, toSeconds: 1.04 }];
-  const { clock, a, download } = household({ traffic });
+  const { clock, a } = household({ traffic });
   const { entry } = download(a, 'video-1/1.m4s');
   await clock.play();
   // 2 Mbit alone, 3 in the shared time, the other 3 alone.

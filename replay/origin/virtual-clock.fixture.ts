@@ -1,6 +1,8 @@
-/** A clock for tests of the origin. */
+/** For tests of the origin: a clock, and downloads. */
 
 import type { TimerClock } from './clock.ts';
+import type { ByteRange } from './range-stream.ts';
+import type { ReplaySession } from './session.ts';
 
 /** Virtual time: timers fire in order, each late by `lateMs()`. */
 export class VirtualClock implements TimerClock {
@@ -31,7 +33,7 @@ export class VirtualClock implements TimerClock {
     if (Number.isFinite(untilMs)) this.now = Math.max(this.now, untilMs);
   }
 
-  /** The same; after each timer it waits until promises have settled, such as a stream's reads. */
+  /** Fires all timers. After each timer it waits until promises have settled, such as a stream's reads. */
   async play() {
     do await new Promise(setImmediate);
     while (this.fireNext());
@@ -46,4 +48,22 @@ export class VirtualClock implements TimerClock {
     next.callback();
     return true;
   }
+}
+
+/** Downloads a file of a session, and records how many bytes arrived by when. */
+export function download(session: ReplaySession, path: string, range?: ByteRange) {
+  const file = session.presentation.find(path)!;
+  const abort = new AbortController();
+  const arrived: { seconds: number; bytes: number }[] = [];
+  const read = async () => {
+    const options = { path, signal: abort.signal };
+    const { body } = await session.serve(file, range ?? { start: 0, end: file.body.length }, options);
+    let bytes = 0;
+    for await (const piece of body) {
+      bytes += piece.length;
+      arrived.push({ seconds: session.nowSeconds, bytes });
+    }
+  };
+  read().catch(() => {});
+  return { file, arrived, abort, entry: session.log.at(-1)! };
 }

@@ -42,9 +42,7 @@ interface Wanted {
   traceSecondsAt(nowSeconds: number): number;
 }
 
-type NewForecaster = (wanted: Wanted) => Forecaster;
-
-const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>, NewForecaster>> = {
+const FORECASTERS: Record<Exclude<ForecasterName, OnnxName | 'service'>, (wanted: Wanted) => Forecaster> = {
   oracle: ({ task: { trace, scenario }, controller, traceSecondsAt }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt, as: oracleForm(controller) }),
   'built-in': ({ task }) => builtIn(task),
@@ -57,7 +55,7 @@ const PAGE_BITS = 8e6;
 /** A page that takes longer is observed from here on. */
 const LONGEST_LOAD_SECONDS = 30;
 
-/** 1 MB over the same link, complete at the session's start. Before a trace's begin the link is as at its end. */
+/** 1 MB over the same link, complete at the session's start. Before its start a trace repeats its end. */
 function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
   const link = linkOf(trace, scenario);
   const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + trace.durationSeconds : startSeconds;
@@ -75,34 +73,29 @@ function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions 
 function newForecaster(name: Exclude<ForecasterName, 'service'>, wanted: Wanted): Forecaster {
   if (!isOnnx(name)) return FORECASTERS[name](wanted);
   const { scenario, onnx } = wanted.task;
-  const newSubSecond = scenario.live && (() => new SubSecond());
-  return new EvaluatedForecaster(onnx!.get(name)!, { newSubSecond });
+  return new EvaluatedForecaster(onnx!.get(name)!, { newSubSecond: scenario.live && (() => new SubSecond()) });
 }
 
-/** dash.js's own rules, rebuilt: not in the plugin. A browser plays these names with dash.js itself. */
+/** Rebuilt rules of dash.js, which are not in the plugin. A browser plays these names with dash.js itself. */
 const DASHJS_OWN: ReadonlyMap<string, () => Controller> = new Map([
   ['bola-e', createBolaE],
   ['dynamic', createDynamic],
 ]);
 
 /** Rules of dash.js that are not rebuilt. */
-const BROWSER_ONLY: readonly string[] = ['l2a', 'lolp'];
+const BROWSER_ONLY = ['l2a', 'lolp'];
 
 export const SIMULATED_NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
 
-/** The algorithm of a name (`splitAlgorithm`), or one of `own`. @throws {InputError} with the known names. */
+/** The algorithm of a name (`splitAlgorithm`) or a file in `own`. @throws {InputError} with the known names. */
 export function simulatedAlgorithm(
   name: string,
   own: OwnControllers = new Map(),
   field = '--algorithms',
 ): SimulatedAlgorithm {
   if (BROWSER_ONLY.includes(name)) {
-    throw new InputError(
-      field,
-      `an algorithm of the simulator (${SIMULATED_NAMES.join(', ')})`,
-      undefined,
-      `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
-    );
+    const got = `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`;
+    throw new InputError(field, `an algorithm of the simulator (${SIMULATED_NAMES.join(', ')})`, undefined, got);
   }
   const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
   const create = own.get(controller) ?? DASHJS_OWN.get(controller);

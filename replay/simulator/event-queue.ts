@@ -1,4 +1,4 @@
-/** What happens next, in seconds of one clock; of events at the same second, the one that was added first. */
+/** Events in seconds of one clock. At the same second, the event that was added first comes first. */
 
 export interface QueuedEvent {
   atSeconds: number;
@@ -7,9 +7,9 @@ export interface QueuedEvent {
 
 export class EventQueue {
   nowSeconds = 0;
-  /** The next one is last. */
+  /** In reverse order: the next event is last. */
   readonly #events: QueuedEvent[] = [];
-  /** Run after the present event. */
+  /** Actions that run after the present event. */
   #soon: (() => void)[] = [];
 
   /** Runs `action` at a second that is not before now; `Infinity` for never. */
@@ -25,7 +25,7 @@ export class EventQueue {
     this.#soon.push(action);
   }
 
-  /** Safe for an event that has happened. */
+  /** An event that has happened may be cancelled, too. */
   cancel(event: QueuedEvent | undefined): void {
     const i = event === undefined ? -1 : this.#events.indexOf(event);
     if (i >= 0) this.#events.splice(i, 1);

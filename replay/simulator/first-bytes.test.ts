@@ -1,4 +1,4 @@
-/** MPC-L where the first bytes of a session are not the link: behind a token bucket, while TCP starts; and with short segments. */
+/** MPC-L where the first bytes mislead: behind a token bucket, while TCP starts, and with short segments. */
 
 import { describe, expect, test } from '@jest/globals';
 import { createMpcL, type PiecewisePath } from '../../abr/index.ts';
@@ -48,7 +48,7 @@ class TokenBucket extends Sender {
   /** Nothing shares the link. */
   override divide(): void {}
 
-  /** Bits from the first one of this flight on; the first call is for that moment. */
+  /** Bits since the flight's first bit. The first call is for the moment of that bit. */
   #sent(atSeconds: number): number {
     const { rateBps, peakBps } = this.shape;
     const { tokens, seconds } = this.#begin(atSeconds);
@@ -76,7 +76,7 @@ function scenarioOf(name: string): ResolvedScenario {
 const LADDERS = [scenarioOf('two-30'), scenarioOf('ladder-8')];
 const flat = (mbps: number): Trace => traceUntil([{ until: 300, mbps }]);
 
-/** TCP's first window of ten packets per round trip, and twice as many in each later one. */
+/** TCP's first window of ten packets per round trip, doubled in each later round trip. */
 function slowStart(mbps: number, { rttSeconds, payloadShare }: Scenario): Trace {
   const steps: { until: number; mbps: number }[] = [];
   let until = 2 * rttSeconds;

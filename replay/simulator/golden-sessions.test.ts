@@ -27,7 +27,7 @@ function play(scenarioName: string, algorithm: string): SessionResult {
   return sessionPlayer({ scenario, controllers: new Map() })({ ...start, algorithm })[0]!;
 }
 
-/** A line per segment, so that diffs show which one changed. */
+/** A line per segment, so that diffs show which segment changed. */
 function goldenText(sessions: Record<string, SessionResult>): string {
   const entries = Object.entries(sessions).map(([name, { segments, ...totals }]) => {
     const rows = segments.map((row) => `  ${JSON.stringify(row)}`).join(',\n');

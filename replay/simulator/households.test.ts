@@ -71,7 +71,7 @@ function play(
 }
 const withoutSeat = ({ household: _, ...session }: SessionResult) => session;
 
-/** Rounded far beyond what a millionth of a bit on the link could change. */
+/** Rounds far above the effect of a millionth of a bit on the link. */
 const coarse = (session: SessionResult) =>
   session.segments.map(({ bitrateBps, requestedAtSeconds, downloadSeconds, stallSeconds }) => [
     ...[bitrateBps, requestedAtSeconds.toFixed(4), downloadSeconds.toFixed(4)],
@@ -126,7 +126,7 @@ test('players and downloads that come later change nothing before', () => {
   });
 });
 
-test('the order of players is of no account', () => {
+test('the order of players does not matter', () => {
   forAll([fc.record({ ...place, one: behaviour, other: behaviour, join: joins })], SEED, (of) => {
     const { one, other, join, ...where } = of;
     const [first, second] = play(where, [seat(one), seat(other, join)]);

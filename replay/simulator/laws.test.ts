@@ -105,7 +105,7 @@ test('a link in steps of 10 ms gives the same session as in long steps', () => {
   forAll([session], { ...SEED, numRuns: 50 }, (drawn) => {
     const long = drawn.parts.slice(0, 5).map(({ seconds, mbps }) => ({ pieces: Math.ceil(seconds * 100), mbps }));
     const of = { ...drawn, patience: undefined };
-    // As `traceOf`, the first step has 0.5 Mbit/s more.
+    // In `traceOfParts` the first step has 0.5 Mbit/s more.
     const [first, ...rest] = long.flatMap(({ pieces, mbps }, i) =>
       new Array<{ seconds: number; mbps: number }>(pieces).fill({ seconds: 0.01, mbps: i === 0 ? mbps + 0.5 : mbps }),
     );

@@ -1,4 +1,4 @@
-/** How two algorithms differ from many starts of a link, and which start is typical: the demo's scenes. Browser-safe. */
+/** Compares two algorithms from many starts of a link and finds a typical start for the demo. Browser-safe. */
 
 import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
 import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
@@ -37,19 +37,14 @@ export const MEASURES = {
 };
 export type Measure = keyof typeof MEASURES;
 
-/** The first minute with a rival and with MPC-L, from each 15th second of a link. */
+/** Plays the first minute with a rival and with MPC-L, from each 15th second of a link. */
 export function playStarts(trace: Trace, scenario: Scenario, rival: string): StartPair[] {
   const { live, segmentSeconds } = scenario;
   const segmentCount = Math.ceil((SECONDS + (live?.timeShiftSeconds ?? 0)) / segmentSeconds);
   const resolved = resolveScenario(scenario);
   // An encoder that stops ends a live session; on demand the list of sizes stays.
-  const task = {
-    trace,
-    scenario: live ? { ...resolved, segmentCount } : resolved,
-    segmentCount,
-    seed: 1,
-    timings: false,
-  };
+  const played = live ? { ...resolved, segmentCount } : resolved;
+  const task = { trace, scenario: played, segmentCount, seed: 1, timings: false };
   const play = (algorithm: string, startSeconds: number): PlayedStart => {
     const session = simulateSession(simulatedAlgorithm(algorithm)({ ...task, startSeconds }));
     const { segments, stallCount, stallSeconds, startupSeconds } = session;
@@ -64,12 +59,12 @@ export function playStarts(trace: Trace, scenario: Scenario, rival: string): Sta
   });
 }
 
-/** By how much MPC-L does better, the least first. */
+/** Sorts by MPC-L's lead, the smallest first. */
 export function inOrder(pairs: readonly StartPair[], measure: Measure): StartPair[] {
   return [...pairs].sort((a, b) => MEASURES[measure](a) - MEASURES[measure](b));
 }
 
-/** The start at which MPC-L does better by the median; the lower one of two. */
+/** The start with MPC-L's median lead; of two, the lower lead. */
 export function typicalStart(pairs: readonly StartPair[], measure: Measure): StartPair {
   return inOrder(pairs, measure)[Math.floor((pairs.length - 1) / 2)]!;
 }

@@ -74,7 +74,7 @@ function play(of: LiveSession) {
 }
 type LiveScenario = Scenario & { live: LiveStream };
 
-/** As `expect`, which is slow in loops. */
+/** Replaces `expect`, which is slow in loops. */
 function atLeast(value: number, least: number): void {
   if (!(value >= least - ROUNDING)) throw new Error(`expected at least ${least}, got ${value}`);
 }
@@ -135,7 +135,7 @@ test('no chunk arrives before it exists, nor faster than the link', () => {
       const existing = Array.from({ length: chunks }, (_, k) => exists(inFlight.segmentIndex, k)).filter(
         (at) => at <= state.nowSeconds + startedAtSeconds + ROUNDING,
       ).length;
-      // Asked only while a chunk that exists is on its way.
+      // The received bits belong to chunks that exist.
       atLeast((inFlight.sizeBits * existing) / chunks, inFlight.receivedBits);
     }
     let untilSeconds = 0;
@@ -175,9 +175,7 @@ test('latency is the clock less the media that has played, also over stalls and 
     history.forEach(({ latencySeconds, seconds, rate, isStalled }, i) => {
       const after = latencySeconds + seconds * (isStalled ? 1 : 1 - rate);
       const next = history[i + 1]?.latencySeconds ?? playback.latencySeconds;
-      if (Math.abs(next - after) > ROUNDING) {
-        jumped++;
-      }
+      if (Math.abs(next - after) > ROUNDING) jumped++;
     });
     // A jump out of a stall may find the target where playback was.
     expect(jumped).toBeLessThanOrEqual(jumps);

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import {
-  type Controller,
   createController,
   type Forecast,
   type Forecaster,
@@ -10,6 +9,7 @@ import {
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
+import { mean } from '../evaluation/statistics/quantiles.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
@@ -44,13 +44,8 @@ function meanLive(
   const sessions = traces.map(
     (trace) => simulateSession({ trace, scenario, controller: createController(controller), ...more?.() }).live!,
   );
-  const mean = (of: (live: (typeof sessions)[number]) => number) =>
-    sessions.reduce((sum, live) => sum + of(live), 0) / sessions.length;
-  return {
-    qoe: mean((live) => live.qoe),
-    off: mean((live) => live.offRateShare),
-    stalls: mean((live) => live.stallsPerMinute),
-  };
+  const meanOf = (name: 'qoe' | 'offRateShare' | 'stallsPerMinute') => mean(sessions.map((live) => live[name]));
+  return { qoe: meanOf('qoe'), off: meanOf('offRateShare'), stalls: meanOf('stallsPerMinute') };
 }
 
 /** The rates of a forecast times a factor. */
@@ -80,8 +75,7 @@ test('at the live edge MPC-D is a fair baseline, and the oracle is ahead of MPC-
     forecaster: oracleForecaster({ link: linkOf(trace, SCENARIO), traceSecondsAt: (nowSeconds) => nowSeconds }),
   });
   const qoe = (controller: string, more: (trace: (typeof traces)[number]) => Partial<SimulationOptions> = () => ({})) =>
-    traces.reduce((sum, trace) => sum + meanLive(controller, () => more(trace), SCENARIO, [trace]).qoe, 0) /
-    traces.length;
+    mean(traces.map((trace) => meanLive(controller, () => more(trace), SCENARIO, [trace]).qoe));
   const [textbook, mpcD, throughput] = ['mpc-d:textbook', 'mpc-d', 'throughput'].map((name) => qoe(name));
   const mpcL = qoe('mpc-l', () => ({ forecaster: forecasterOf() }));
   expect(mpcD).toBeGreaterThan(2 * textbook!);
@@ -100,30 +94,16 @@ test('a second behind the edge it stalls less, at more QoE, than a player that t
   expect(mpcL.off).toBeLessThan(0.25);
 });
 
-type PaceMethod = NonNullable<Controller['pace']>;
-type PaceRecord = { asked: Parameters<PaceMethod>; pace: ReturnType<PaceMethod> };
-
-function watchedMpcL(onPace: (record: PaceRecord) => void): Controller {
-  const inner = createController('mpc-l');
-  return {
-    name: 'mpc-l',
-    decide: (state, forecast) => inner.decide(state, forecast),
-    reconsider: (state, inFlight, forecast) => inner.reconsider!(state, inFlight, forecast),
-    pace: (state, ...rest) => {
-      const pace = inner.pace!(state, ...rest);
-      onPace({ asked: [{ ...state, downloads: [...state.downloads] }, ...rest], pace });
-      return pace;
-    },
-  };
-}
-
 test('the rate stays within its bounds and changes once per second at most', () => {
   const rates: { at: number; rate: number }[] = [];
-  const watched = watchedMpcL(({ asked: [{ nowSeconds, playbackRate }] }) => {
-    if (rates[rates.length - 1]?.rate !== playbackRate) rates.push({ at: nowSeconds, rate: playbackRate });
-  });
-  const [trace] = TYPICAL;
-  simulateSession({ trace: trace!, scenario: SCENARIO, controller: watched, forecaster: forecasterOf() });
+  const controller = createController('mpc-l');
+  const pace = controller.pace!.bind(controller);
+  controller.pace = (state, ...rest) => {
+    const { nowSeconds: at, playbackRate: rate } = state;
+    if (rates.at(-1)?.rate !== rate) rates.push({ at, rate });
+    return pace(state, ...rest);
+  };
+  simulateSession({ trace: TYPICAL[0]!, scenario: SCENARIO, controller, forecaster: forecasterOf() });
   expect(rates.length).toBeGreaterThan(10);
   for (const [i, { at, rate }] of rates.entries()) {
     expect(rate).toBeGreaterThanOrEqual(0.95);
@@ -132,29 +112,24 @@ test('the rate stays within its bounds and changes once per second at most', () 
   }
 });
 
-/** MPC-L with this target on an idle link, in a session that joins at another latency: what it did. */
+/** Records MPC-L with this target on an idle link, in a session that joins at another latency. */
 function joined(joinSeconds: number, targetLatencySeconds: number) {
-  const inner = createController('mpc-l');
+  const controller = createController('mpc-l');
+  const { decide, pace } = controller;
   const at = <T extends PlayerState>(state: T): T => ({ ...state, live: { ...state.live!, targetLatencySeconds } });
   const ticks: { atSeconds: number; rate: number; lateSeconds: number }[] = [];
   const chosen: number[] = [];
-  const controller: Controller = {
-    name: 'mpc-l',
-    decide: (state, forecast) => {
-      const decision = inner.decide(at(state), forecast);
-      chosen.push(decision.representation);
-      return decision;
-    },
-    pace: (state, inFlight, forecast) => {
-      const { nowSeconds, playbackRate, live } = state;
-      ticks.push({
-        atSeconds: nowSeconds,
-        rate: playbackRate,
-        lateSeconds: live!.latencySeconds - targetLatencySeconds,
-      });
-      return { ...inner.pace!(at(state), inFlight, forecast), keepsForSeconds: 0 };
-    },
+  controller.decide = (state, forecast) => {
+    const decision = decide.call(controller, at(state), forecast);
+    chosen.push(decision.representation);
+    return decision;
   };
+  controller.pace = (state, inFlight, forecast) => {
+    const lateSeconds = state.live!.latencySeconds - targetLatencySeconds;
+    ticks.push({ atSeconds: state.nowSeconds, rate: state.playbackRate, lateSeconds });
+    return { ...pace!.call(controller, at(state), inFlight, forecast), keepsForSeconds: 0 };
+  };
+  controller.reconsider = () => 'keep';
   simulateSession({
     trace: traceUntil([{ until: 300, mbps: 100 }], { startUtcMs: 0 }),
     scenario: {

@@ -25,7 +25,7 @@ describe('a live session, computed by hand', () => {
   test('joins at the target, less late than its first chunk', () => {
     expect(LIVE_PAGE).toMatchObject({ joinSeconds: 0.05, setUpSeconds: 0.02 });
     const { live, segments, ...result } = play(STEADY);
-    // It aims at 8.05 s, and the first chunk of 0.5 Mbit arrives 0.145 s later.
+    // Playback aims at 8.05 s, and the first chunk of 0.5 Mbit arrives 0.145 s later.
     expect(result).toMatchObject({ endedBy: 'end', stallCount: 0, stallSeconds: 0, wastedBits: 0 });
     expect(result.startupSeconds).toBeCloseTo(0.195, 9);
     expect(live!.watchedSeconds).toBeCloseTo(20 - 0.195, 9);
@@ -33,7 +33,7 @@ describe('a live session, computed by hand', () => {
     expect(live).toMatchObject({ stallsPerMinute: 0, offRateShare: 0, jumps: 0 });
     // The last segment exists at the session's end and arrives after it.
     expect(segments.map(({ index }) => index)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
-    // The first exists; of the second the first chunk exists; each later one is requested when its first chunk exists.
+    // Segment 1 exists, and the first chunk of segment 2. Later segments are requested with their first chunk.
     const [first, second, third] = segments;
     expect(first!.requestedAtSeconds).toBeCloseTo(0.07, 9);
     expect(second!.requestedAtSeconds).toBeCloseTo(0.57, 9);
@@ -63,7 +63,7 @@ describe('a live session, computed by hand', () => {
   test('later than 12 s behind the target it jumps to it, and gives up the running download', () => {
     const scenario = { live: { ...LIVE, timeShiftSeconds: 20 }, segmentCount: 30 };
     const { live, segments, ...result } = play(outageUntil(21), scenario);
-    // It resumes at 21.125 s. At 21.195 s, a tick, it jumps to 39.195 s, whose chunk is the third of segment 19.
+    // Playback resumes at 21.125 s. At the tick at 21.195 s it jumps to 39.195 s, in the third chunk of segment 19.
     expect(live!.jumps).toBe(1);
     expect(result.stallSeconds).toBeCloseTo(14.48 + 0.375, 9);
     expect(segments.map(({ index }) => index).slice(1, 5)).toEqual([10, 11, 19, 20]);
@@ -74,7 +74,7 @@ describe('a live session, computed by hand', () => {
   test('a stall that outlasts the time-shift buffer jumps too', () => {
     const live = { ...LIVE, timeShiftSeconds: 3.8 };
     const { segments, ...result } = play(outageUntil(21), { live, segmentCount: 22 });
-    // It stalls at 7.22 s. At ticks more than 4.05 s late, each 2.25 s from 8.82 s on, it jumps to 2 s.
+    // Playback stalls at 7.22 s. At ticks more than 4.05 s late, every 2.25 s from 8.82 s on, it jumps to 2 s.
     expect(result.live!.jumps).toBe(6);
     expect(result.live!.latencySecondsP95).toBeLessThan(5);
     expect(segments.map(({ index }) => index)).toEqual([0, 1, 2, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
@@ -158,9 +158,5 @@ describe('ChunkedFlight', () => {
     expect([1, 1.1625, 1.5, 2.0625, 3].map((at) => flight.receivedBits(at))).toEqual(
       [0, 0.5e6, 2e6, 2.5e6, 3e6].map((bits) => expect.closeTo(bits, 3)),
     );
-  });
-
-  test('knows its waits for the encoder', () => {
-    expect([1.2, 1.4, 1.99, 2.05].map((at) => flight.isWaiting(at))).toEqual([false, true, true, false]);
   });
 });

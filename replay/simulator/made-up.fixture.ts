@@ -72,7 +72,7 @@ export function restless(seed: number, representationCount: number): Controller 
   };
 }
 
-/** Always the same representation. */
+/** Always chooses the same representation. */
 export function always(representation: number): Controller {
   return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };
 }
@@ -82,7 +82,7 @@ export const recorder = (observe: (observation: Observation) => void): Forecaste
   return { name: 'recorder', start() {}, observe, latest: () => undefined };
 };
 
-/** Plays a plan of representations; abandons a download for the lowest one after `patienceSeconds`, by default never. */
+/** Plays a plan of representations; abandons a download for the lowest after `patienceSeconds`, by default never. */
 export function follows(plan: readonly number[], patienceSeconds?: number): Controller {
   const decision = (representation: number) => ({ representation, controller: 'plan', reason: 'planned' });
   const decide: Controller['decide'] = ({ segmentIndex }) => decision(plan[segmentIndex]!);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
+import { mean } from '../evaluation/statistics/quantiles.ts';
 import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS } from '../scenarios.ts';
@@ -12,7 +13,6 @@ import { sessionPlayer } from './threads/run-sessions.ts';
 
 const traceOf = (preset: Parameters<typeof synthesizeTrace>[0]['preset'], seed: number): Trace =>
   synthesizeTrace({ preset, seed, durationSeconds: 300 });
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const onDemand = Object.keys(SCENARIOS).filter((name) => !SCENARIOS[name]!.live);
 test.each(onDemand)('%s is played to the end by mpc-l@oracle, and better than by mpc-d', (name) => {
@@ -59,7 +59,7 @@ function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | 
   };
 }
 
-/** A new one for each session. */
+/** Faults by name; each session gets a new forecaster. */
 const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
   'has no forecast': () => () => undefined,
   'publishes NaN': () => (forecast) => scaledForecast(forecast, Number.NaN),

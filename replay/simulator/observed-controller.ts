@@ -1,4 +1,4 @@
-/** A controller whose answers are recorded: for observers, for timings, and for the first forecast of a handover. */
+/** Records a controller's answers for observers, its timings, and the first forecast of a handover. */
 
 import type { Controller, ValidForecast } from '../../abr/index.ts';
 import type { SimulationOptions } from './simulation-options.ts';

@@ -1,4 +1,4 @@
-/** Plays sessions, a household's together on one link, in the order of events. */
+/** Plays sessions in the order of events; the sessions of a household play together on one link. */
 
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import { SharedLink } from '../link/shared-link.ts';
@@ -17,20 +17,15 @@ function newPlayer(options: SimulationOptions, queue: EventQueue): LivePlayer | 
   return player;
 }
 
-/** A player that has played its session to the end. @throws {RangeError} */
-export function playedBy(options: SimulationOptions): LivePlayer | OnDemandPlayer {
+/** A controller that throws or decides invalidly ends the session with `endedBy: fault`. @throws {RangeError} */
+export function simulateSession(options: SimulationOptions): SessionResult {
   const queue = new EventQueue();
   const player = newPlayer(options, queue);
   while (!player.isOver) queue.runNext();
-  return player;
+  return player.result();
 }
 
-/** A controller that throws or decides invalidly ends it with `endedBy: fault`. @throws {RangeError} */
-export function simulateSession(options: SimulationOptions): SessionResult {
-  return playedBy(options).result();
-}
-
-/** A result per player; player n has the seed + n. */
+/** Returns a result per player; player n has the seed + n. */
 export function playHousehold(
   { players, traffic, name }: Household,
   task: Omit<SessionTask, 'access'>,

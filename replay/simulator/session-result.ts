@@ -53,6 +53,7 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
         stallSeconds,
         stallCount,
         segmentCount: played.segmentCount ?? segments.length,
+        segmentSeconds: scenario.segmentSeconds,
       },
       scenario,
     ),
@@ -66,18 +67,10 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
   };
 }
 
-interface Seen {
-  bitratesBps: readonly number[];
-  qualities: readonly number[];
-  startupSeconds: number;
-  stallSeconds: number;
-  stallCount: number;
-  segmentCount: number;
-}
+type Played = Parameters<typeof sessionQoe>[0] & Parameters<typeof perceivedQoe>[0];
 
-/** A session's QoE in all forms; `linear` with the scenario's mu, those in bitrates with its lambda. */
-function qoeForms(session: Seen, scenario: Scenario): QoeForms {
-  const played = { ...session, segmentSeconds: scenario.segmentSeconds };
+/** A session's QoE in all forms. `linear` has the scenario's mu; all forms in bitrates have its lambda. */
+function qoeForms(played: Played, scenario: Scenario): QoeForms {
   const of = (form: QoeForm): number | null => {
     const weights = qoeWeights(form, scenario.ladderBps);
     if (weights === undefined) return null;
@@ -87,7 +80,7 @@ function qoeForms(session: Seen, scenario: Scenario): QoeForms {
   return { linear: of('linear')!, log: of('log')!, hd: of('hd'), perceived: perceivedQoe(played) };
 }
 
-/** Bits and bit/s to whole ones, others to 1e-6; summaries use these, so merged results are the same. */
+/** Rounds bits and bit/s to whole numbers, others to 1e-6. Summaries use rounded values, so merging changes none. */
 export function roundedSession(session: SessionResult): SessionResult {
   // The start is part of the session's key, so it stays as in the plan.
   return { ...(rounded(session, '') as SessionResult), startSeconds: session.startSeconds };

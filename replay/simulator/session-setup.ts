@@ -1,17 +1,13 @@
-/** Caches what sessions share: a trace's link in a scenario, and the sizes of a scenario's segments. */
+/** Caches the links that sessions share: a link per trace and scenario. */
 
 import { PiecewisePath, type ResponseTime } from '../../abr/index.ts';
 import { remembered } from '../remembered.ts';
-import type { ResolvedScenario } from '../results.ts';
-import { type Scenario, segmentSizesBits, traceScaleOf } from '../scenarios.ts';
+import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkSteps, meanRateBps, type Trace } from '../trace.ts';
 
-type Sizes = readonly (readonly number[])[];
-
 const links = new WeakMap<Trace, Map<string, PiecewisePath>>();
-const sizes = new WeakMap<Scenario, Sizes>();
 
-/** Rates x scale x payload share, one RTT per request, endless. @throws {RangeError} without capacity. */
+/** An endless link with rates x scale x payload share and an RTT per request. @throws {RangeError} without capacity. */
 export function linkOf(trace: Trace, scenario: Scenario): PiecewisePath {
   return cachedLink(trace, scenario, undefined);
 }
@@ -33,11 +29,4 @@ function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | u
     const steps = linkSteps(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare);
     return new PiecewisePath({ ...steps, latencySeconds: scenario.rttSeconds, ...(response && { response }) });
   });
-}
-
-/** Sizes in bits, `[segment][representation]`: the scenario's own if it has any, else seeded ones. */
-export function sizesOf(scenario: Scenario | ResolvedScenario): Sizes {
-  return remembered(sizes, scenario, () =>
-    'segmentSizesBits' in scenario ? scenario.segmentSizesBits : segmentSizesBits(scenario),
-  );
 }

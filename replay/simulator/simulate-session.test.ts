@@ -57,7 +57,7 @@ describe('simulateSession, computed by hand', () => {
     expect(timesOf(session)).toEqual([0, 2, 4, 6]);
     expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
     expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
-    // 4 s for each segment of 2 Mbit/s, of which 2 s are stalls; media counts by its own seconds.
+    // Each segment of 2 Mbit/s takes 4 s, of which 2 s are a stall. Media counts by its own seconds.
     const late = play(traceOf([2, 2, 2]), always(1), atTwo);
     expect(late).toMatchObject({ stallSeconds: expect.closeTo(6, 9), stallCount: 3, startupSeconds: 4 });
     expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);

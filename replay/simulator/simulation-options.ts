@@ -1,4 +1,4 @@
-/** What a simulated session is played with, and what an observer gets of it. */
+/** The options of a simulated session, and the records that an observer gets. */
 
 import type {
   Controller,
@@ -16,7 +16,7 @@ import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 
-/** Checked where they come from: scenarios and starts when they are read. */
+/** Nothing is checked here: scenarios and starts are checked when they are read. */
 export interface SimulationOptions {
   trace: Trace;
   /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
@@ -34,7 +34,7 @@ export interface SimulationOptions {
   seed?: number;
   /** Name in the result. Default: the controller's. */
   algorithm?: string;
-  /** Or a function that makes it; `traceSecondsAt`: the trace's second at a second of the session's clock. */
+  /** A forecaster or its constructor. `traceSecondsAt` converts a second of the session's clock to the trace's. */
   forecaster?: Forecaster | ((traceSecondsAt: (nowSeconds: number) => number) => Forecaster) | undefined;
   /** What the page loaded before the session. Default: nothing. */
   pageLoad?: Host['pageLoad'] | undefined;
@@ -48,9 +48,9 @@ export interface SimulationOptions {
   utcErrorSeconds?: number;
   /** The stream lists no sizes, like most live streams, so the session learns them. Default false. */
   learnsSizes?: boolean;
-  /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
+  /** Measures the durations of `decide` (`decisionMicros`), which differ from run to run. Default false. */
   timings?: boolean;
-  /** To a link that others use, too. Default: the session has the link for itself. */
+  /** Access to a link that others use, too. Default: the session has the link for itself. */
   access?: Sender;
   /** Receives every call of `decide` and `reconsider`. */
   onDecision?(record: AnswerRecord): void;

@@ -3,7 +3,7 @@
 import type { Host } from '../../session/host.ts';
 import type { EventQueue } from './event-queue.ts';
 
-/** `run` runs an action of a timer, with the player's state of now. */
+/** `run` brings the player's state up to now, then runs a timer's action. */
 export function virtualHost(
   queue: EventQueue,
   { run, pageLoad = () => undefined }: { run(action: () => void): void; pageLoad?: Host['pageLoad'] | undefined },

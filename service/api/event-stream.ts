@@ -1,24 +1,24 @@
-/** Sends server-sent events to many subscribers. A reader that is too slow is disconnected. */
+/** Sends server-sent events to many subscribers. If a reader is too slow, it is disconnected. */
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface Subscriber {
-  /** Event types to send; undefined: all. */
+  /** Event types to send. If it is undefined, all types are sent. */
   types: ReadonlySet<string> | undefined;
   response: ServerResponse;
-  /** Its `close` ends the stream: a response queued behind another has no `close` event. */
+  /** Its `close` ends the stream, because a response that waits behind another response has no `close` event. */
   socket: Socket;
 }
 
-/** A reader that has not taken this much is disconnected. */
+/** If more bytes than this wait for a reader, it is disconnected. */
 const MOST_WAITING_BYTES = 2 ** 20;
 
 export class EventStream {
   readonly #subscribers = new Map<Socket, Subscriber>();
   /** Number of the next event, which is its id. */
   #next = 0;
-  /** Readers disconnected so far because they were too slow. */
+  /** Number of readers that were disconnected because they were too slow. */
   slowReaders = 0;
 
   get size(): number {
@@ -42,7 +42,7 @@ export class EventStream {
     }
   }
 
-  /** Writes comments, which reveal half-open connections and keep proxies alive. Call it every few seconds. */
+  /** Writes comments, which reveal half-open connections and keep proxies from closing. Call it every few seconds. */
   heartbeat(): void {
     for (const subscriber of this.#subscribers.values()) this.#write(subscriber, ': \n\n');
   }

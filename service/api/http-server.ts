@@ -1,4 +1,4 @@
-/** The HTTP server of the service and of the collector: its limits, who may use it, and how it refuses. */
+/** The HTTP server of the service and of the collector: its limits, its access rules, and its refusals. */
 
 import { STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -13,59 +13,55 @@ import fastify, {
 import { describeValue } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
 import { PAGE_PATHS } from './page-routes.ts';
-import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
+import { RateLimit } from './rate-limit.ts';
 import { type Refusal, refuse, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 
-export interface ApiLimits {
-  bodyBytes: number;
-  rate: RateLimitOptions;
-  /** Open TCP connections; further ones are refused. */
-  connections: number;
-  subscribers: number;
-  keepAliveMs: number;
-  /** Time to receive headers and body, which bounds half-open connections. */
-  requestTimeoutMs: number;
-}
-
-export const DEFAULT_LIMITS: ApiLimits = {
+export const DEFAULT_LIMITS = {
   bodyBytes: 64 * 1024,
   rate: { perSecond: 50, burst: 200 },
+  /** Open TCP connections; further connections are refused. */
   connections: 1024,
+  /** Open event streams; further streams are refused. */
   subscribers: 600,
-  // Longer than the pause between two reports of a player.
+  /** Idle connections stay open for longer than the pause between two reports of a player. */
   keepAliveMs: 30_000,
+  /** Time to receive headers and body, which bounds half-open connections. */
   requestTimeoutMs: 10_000,
 };
 
-export interface HttpOptions {
-  security: SecurityOptions;
+type ApiLimits = typeof DEFAULT_LIMITS;
+
+export interface HttpOptions extends SecurityOptions {
   /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` names the client. Default: none. */
   trustedProxies?: readonly string[] | undefined;
-  limits: ApiLimits;
-  /** PEM. Default: plain HTTP. */
+  /** Default: `DEFAULT_LIMITS`. */
+  limits?: Partial<ApiLimits>;
+  /** Certificate and key in PEM. Default: plain HTTP. */
   tls?: { cert: string; key: string } | undefined;
+  /** Receives errors that clients see as status 500. Default: they are dropped. */
   onFault?: ((error: Error) => void) | undefined;
 }
 
 export interface ListenOptions extends Pick<HttpOptions, 'tls'> {
-  /** Default: 127.0.0.1. */
+  /** Address or name to listen on. Default: 127.0.0.1. */
   host?: string;
-  /** 0: any free port. */
+  /** If it is 0, any free port. */
   port: number;
 }
 
 export interface HttpUse {
   clock: Clock;
   onRefusal(refusal: Refusal): void;
-  /** Where its methods and paths are listed. */
+  /** Lists the methods and paths, or names the document that does. */
   routes: string;
-  /** The token may be in the query, too: beacons have no headers. */
+  /** Whether the token may be in the query, because beacons have no headers. Default: false. */
   hasQueryToken?: boolean;
 }
 
-/** For connections without traffic; event streams have heartbeats. */
+/** Timeout of a connection without traffic. Event streams have heartbeats. */
 const IDLE_TIMEOUT_MS = 60_000;
+/** Period of Node's check of request timeouts. */
 const CHECK_MS = 2000;
 
 export const HEALTH = '/healthz';
@@ -73,33 +69,33 @@ const WITHOUT_TOKEN: readonly (string | undefined)[] = [HEALTH, ...PAGE_PATHS];
 
 /** A server without routes, which does not listen yet. */
 export async function newHttpServer(options: HttpOptions, use: HttpUse): Promise<FastifyInstance> {
-  const { security } = options;
-  const app = newServer(options);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const app = newServer(options, limits);
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
   });
-  // Before any refusal, so that allowed pages can read the reason.
+  // CORS comes before any refusal, so that allowed pages can read the reason.
   await app.register(cors, {
-    origin: (origin, done) => done(null, origin !== undefined && isOriginAllowed(origin, security)),
+    origin: (origin, done) => done(null, origin !== undefined && isOriginAllowed(origin, options)),
     methods: ['GET', 'POST'],
     allowedHeaders: ['authorization', 'content-type'],
     exposedHeaders: ['retry-after'],
     strictPreflight: false,
     maxAge: 600,
   });
-  app.decorate('onRefusal', (refusal: Refusal) => use.onRefusal(refusal));
+  app.decorate('onRefusal', use.onRefusal);
   const notFound = (request: FastifyRequest, reply: FastifyReply) => {
     const asked = `${request.method} ${request.url.split('?', 1)[0]}`;
     const message = `expected a method and path of ${use.routes}, got ${describeValue(asked)}`;
     return refuse(reply, { status: 404, code: 'not-found', message });
   };
-  guard(app, options, use, notFound);
+  guard(app, { ...options, ...use, rate: new RateLimit(limits.rate), notFound });
   app.setNotFoundHandler(notFound);
   answerErrors(app, options.onFault ?? (() => {}));
   return app;
 }
 
-/** Listens, and returns the port and the address as a URL without a trailing slash. */
+/** Starts to listen. Resolves with the port and the URL, which has no slash at its end. */
 export async function listen(app: FastifyInstance, { host = '127.0.0.1', port, tls }: ListenOptions) {
   await app.listen({ host, port });
   const { address, family, port: listening } = app.server.address() as AddressInfo;
@@ -107,7 +103,7 @@ export async function listen(app: FastifyInstance, { host = '127.0.0.1', port, t
   return { port: listening, url: `${tls === undefined ? 'http' : 'https'}://${name}:${listening}` };
 }
 
-function newServer({ trustedProxies = [], limits, tls }: HttpOptions): FastifyInstance {
+function newServer({ trustedProxies = [], tls }: HttpOptions, limits: ApiLimits): FastifyInstance {
   const { requestTimeoutMs } = limits;
   const connectionsCheckingInterval = Math.min(CHECK_MS, requestTimeoutMs);
   const timeouts = { headersTimeout: requestTimeoutMs, connectionsCheckingInterval };
@@ -119,7 +115,7 @@ function newServer({ trustedProxies = [], limits, tls }: HttpOptions): FastifyIn
     forceCloseConnections: true,
     clientErrorHandler: refuseUnread,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // Unknown properties are ignored, and these are no exception.
+    // Like all unknown properties, `__proto__` and `constructor` are ignored.
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'remove',
     routerOptions: { maxParamLength: 64 },
@@ -133,7 +129,7 @@ function newServer({ trustedProxies = [], limits, tls }: HttpOptions): FastifyIn
   return app;
 }
 
-/** What cannot be read as a request, in the form of other refusals. */
+/** Answers text that is no HTTP request in the form of other refusals. */
 function refuseUnread({ code, message }: ConnectionError, socket: Socket): void {
   const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[code] ?? 400;
   const body = JSON.stringify({ error: { code: 'bad-request', message } });
@@ -142,41 +138,40 @@ function refuseUnread({ code, message }: ConnectionError, socket: Socket): void 
   socket.destroy();
 }
 
+interface GuardOptions extends SecurityOptions, HttpUse {
+  rate: RateLimit;
+  notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+}
+
 /** Refuses requests by host, origin, rate and token, in this order, before their bodies are read. */
-function guard(
-  app: FastifyInstance,
-  { security, limits }: HttpOptions,
-  { clock, hasQueryToken = false }: HttpUse,
-  notFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
-): void {
-  const rate = new RateLimit(limits.rate);
+function guard(app: FastifyInstance, options: GuardOptions): void {
+  const { clock, hasQueryToken = false, rate, notFound, token } = options;
   app.addHook('onRequest', async (request, reply) => {
     const { host, origin } = request.headers;
-    if (!isHostAllowed(host, security)) {
+    if (!isHostAllowed(host, options)) {
       const message = `Host: expected localhost, an IP address or an allowed name, got ${describeValue(host)}`;
       return refuse(reply, { status: 403, code: 'host-not-allowed', message });
     }
     const { url } = request.routeOptions;
-    // Browsers send the origin for the page's scripts, which is not listed if the page was opened by an address.
-    if (origin !== undefined && !isOriginAllowed(origin, security) && !PAGE_PATHS.includes(url)) {
+    // Browsers send an origin for the page's own scripts. If the page was opened by an address, it is not listed.
+    if (origin !== undefined && !isOriginAllowed(origin, options) && !PAGE_PATHS.includes(url)) {
       const message = `Origin: expected a loopback or an allowed origin, got ${describeValue(origin)}`;
       return refuse(reply, { status: 403, code: 'origin-not-allowed', message });
     }
-    // After the origin, so that forbidden pages cannot use up the rate of their visitor's address.
+    // The rate comes after the origin, so that forbidden pages cannot use up the rate of their visitor's address.
     const waitSeconds = rate.take(request.ip, clock.monotonicMs());
     if (waitSeconds > 0) {
       const message = 'expected fewer requests per second';
       reply.header('retry-after', String(Math.ceil(waitSeconds)));
       return refuse(reply, { status: 429, code: 'too-many-requests', message });
     }
-    const { token } = security;
     const inQuery = hasQueryToken ? `Bearer ${(request.query as { token?: string }).token}` : undefined;
     const { authorization = inQuery } = request.headers;
     if (token !== undefined && !WITHOUT_TOKEN.includes(url) && !isTokenRight(authorization, token)) {
       reply.header('www-authenticate', 'Bearer');
       return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
     }
-    // Preflights have been answered already.
+    // The CORS plugin has answered preflights already.
     if (request.is404 || request.method === 'OPTIONS') return notFound(request, reply);
   });
 }

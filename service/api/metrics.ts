@@ -8,20 +8,22 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
 
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests = this.#counter('http_requests', 'Requests answered.', ['method', 'route', 'status']);
+  readonly #requests = this.#counter('http_requests', 'Requests answered.', 'method', 'route', 'status');
   readonly #durations = new Histogram({
     name: 'leo_abr_http_request_seconds',
     help: 'Time to answer, without event streams.',
     buckets: BUCKETS_SECONDS,
     registers: [this.registry],
   });
-  readonly #observations = this.#counter('observations', 'Observations of players, accepted or why rejected.', [
+  readonly #observations = this.#counter(
+    'observations',
+    'Observations of players, accepted or why rejected.',
     'verdict',
-  ]);
-  readonly #refusals = this.#counter('refusals', 'Requests refused, by the code of the error.', ['code']);
+  );
+  readonly refusals = this.#counter('refusals', 'Requests refused, by the code of the error.', 'code');
 
   constructor(service: PredictionService) {
-    const events = this.#counter('events', 'Events published.', ['type']);
+    const events = this.#counter('events', 'Events published.', 'type');
     service.listen({ event: (type) => events.inc({ type }) });
     collectDefaultMetrics({ register: this.registry });
     const { stream, problems } = service;
@@ -40,7 +42,7 @@ export class Metrics {
     this.#read('recording_deleted_files_total', 'Recordings deleted.', () => recording().deletedFiles);
   }
 
-  /** `route` is the route's pattern, not the path, so that the number of series is bounded. */
+  /** `route` is the pattern of the route and not the path, so that the number of series is bounded. */
   observeRequest({ seconds, ...labels }: { method: string; route: string; status: number; seconds: number }): void {
     this.#requests.inc(labels);
     this.#durations.observe(seconds);
@@ -51,15 +53,14 @@ export class Metrics {
     for (const { reason, count } of rejected) this.#observations.inc({ verdict: reason }, count);
   }
 
-  observeRefusal(code: string): void {
-    this.#refusals.inc({ code });
-  }
-
-  #counter(name: string, help: string, labelNames: string[]): Counter {
+  #counter(name: string, help: string, ...labelNames: string[]): Counter {
     return new Counter({ name: `leo_abr_${name}_total`, help, labelNames, registers: [this.registry] });
   }
 
-  /** A number, without a sample while it is undefined, or numbers by `label`. Totals are counters. */
+  /**
+   * Adds a metric whose value is read when it is asked for: a number, numbers by `label`, or undefined for no sample.
+   * If the name ends in `_total`, the metric is a counter, otherwise a gauge.
+   */
   #read(
     name: string,
     help: string,

@@ -1,4 +1,4 @@
-/** Validates the observations of a report one by one: an invalid one does not spoil the report. */
+/** Validates the observations of a report one by one, so that an invalid observation does not spoil the report. */
 
 import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
@@ -6,7 +6,7 @@ import { MOST_BPS, type ObservationVerdict } from '../link/shared-link.ts';
 import { validationMessage } from './refusals.ts';
 import { OBSERVATION_KINDS, type ObservationsRequest, type Rejection, type WireObservation } from './wire.ts';
 
-/** Valid observations, and one rejection per reason with the message of its first observation. */
+/** Collects the valid observations, and a rejection per reason with the message for its first observation. */
 export class ReportReader {
   readonly #rejected = new Map<Rejection['reason'], Rejection>();
   readonly #places: string[] = [];
@@ -34,21 +34,21 @@ export class ReportReader {
     });
   }
 
-  /** All rejections, including those by `verdicts` on `observations`. */
+  /** Returns all rejections, including the rejections that `verdicts` on `observations` cause. */
   rejections(verdicts: readonly ObservationVerdict[], serverUtcMs: number): Rejection[] {
     verdicts.forEach((verdict, i) => {
       if (verdict === 'accepted') return;
       const observation = this.observations[i]!;
       const [field, ms] =
         observation.kind === 'request-latency' ? ['atMs', observation.atMs] : ['endMs', observation.endMs];
+      const bits = observation.kind === 'throughput' ? observation.bits : 0;
       const expected = {
         late: `${field}: expected a time shortly before serverUtcMs (${serverUtcMs}), got ${ms}`,
         ahead: `${field}: expected a time no later than serverUtcMs (${serverUtcMs}), got ${ms}`,
-        impossible: isTooFast(observation)
-          ? `bits: expected at most ${MOST_BPS / 1e9} Gbit/s from startMs to endMs, got ${observation.bits}`
-          : `${field}: expected a time after startMs by at most 10 s, got ${ms}`,
+        impossible: `${field}: expected a time after startMs by at most 10 s, got ${ms}`,
+        'too-fast': `bits: expected at most ${MOST_BPS / 1e9} Gbit/s from startMs to endMs, got ${bits}`,
       };
-      this.#reject(verdict, `${this.#places[i]}.${expected[verdict]}`);
+      this.#reject(verdict === 'too-fast' ? 'impossible' : verdict, `${this.#places[i]}.${expected[verdict]}`);
     });
     return [...this.#rejected.values()];
   }
@@ -58,10 +58,4 @@ export class ReportReader {
     if (known === undefined) this.#rejected.set(reason, { reason, count: 1, message });
     else known.count++;
   }
-}
-
-function isTooFast(observation: WireObservation): observation is Extract<WireObservation, { bits: number }> {
-  if (observation.kind !== 'throughput') return false;
-  const { startMs, endMs, bits } = observation;
-  return endMs > startMs && bits / (endMs - startMs) > MOST_BPS / 1000;
 }

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, generated from the routes, checked in as `openapi.json`, served at `/openapi.json`. */
+/** The OpenAPI 3.1 document: generated from the routes, checked in as `openapi.json`, and served at `/openapi.json`. */
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema, RouteShorthandOptions } from 'fastify';
@@ -29,7 +29,7 @@ interface Details extends Omit<FastifySchema, 'response'> {
   errors?: readonly number[];
 }
 
-/** `reply`: with status 200. */
+/** Describes a route. `reply` has status 200. */
 function operation(
   operationId: string,
   summary: string,
@@ -48,7 +48,7 @@ function operation(
 const asked = { querystring: wire.PROTOCOL_QUERY };
 const forecastReply = ['The forecast, or the reason why there is none', wire.FORECAST_REPLY] as const;
 const observationsReply = ['The accepted and rejected observations', wire.OBSERVATIONS_REPLY] as const;
-const ratesReply = ['Rates and outages with their times', wire.HISTORY_REPLY] as const;
+const historySummary = 'Usage and expected capacity of the last minute, outages of the last hour';
 const PLAIN_TEXT = { type: 'text/plain' };
 const stateSummary = 'State of service, dish, sky and link, with current problems';
 const events = {
@@ -62,15 +62,11 @@ const events = {
   errors: [400, 503],
 };
 
-/** The routes' operations, which also validate requests. */
+/** The operations of the routes. Their schemas also validate requests. */
 export const OPERATIONS = {
   forecast: operation('getForecast', 'The newest forecast of the link', forecastReply, { ...asked, errors: [400] }),
   handovers: operation('getHandovers', 'Expected handovers', ['Handovers', wire.HANDOVERS_REPLY]),
-  history: operation(
-    'getHistory',
-    'Usage and expected capacity of the last minute, outages of the last hour',
-    ratesReply,
-  ),
+  history: operation('getHistory', historySummary, ['Rates and outages with their times', wire.HISTORY_REPLY]),
   state: operation('getState', stateSummary, ['State', wire.STATE_REPLY]),
   observations: operation('postObservations', "A player's observations of the link", observationsReply, {
     ...asked,
@@ -78,12 +74,13 @@ export const OPERATIONS = {
     errors: [400, 413, 415, 503],
   }),
   events: {
-    // A HEAD request would not end.
+    // The reply to a HEAD request would not end.
     exposeHeadRoute: false,
     ...operation('getEvents', 'Server-sent events', ['Events until the connection ends', { type: 'string' }], events),
   },
   health: operation('getHealth', 'Liveness; needs no token', ['The service is alive', { const: 'ok\n' }], {
-    ...{ security: [{}], ...PLAIN_TEXT },
+    security: [{}],
+    ...PLAIN_TEXT,
   }),
   metrics: operation('getMetrics', "Metrics in Prometheus's text format", ['Metrics', { type: 'string' }], PLAIN_TEXT),
   openApi: operation('getOpenApi', 'This document', ['OpenAPI 3.1', { type: 'object' }]),

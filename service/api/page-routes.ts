@@ -6,30 +6,26 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-/** From source, and beside the built command. */
+/** The folder beside this one in the source, and beside the built command. */
 const FOLDER = [join(HERE, '..', 'page'), join(HERE, 'page')].find((folder) => existsSync(folder));
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-};
+const TEXT_TYPES: Readonly<Record<string, string>> = { '.html': 'html', '.css': 'css', '.js': 'javascript' };
 const FILES = new Map(
   (FOLDER === undefined ? [] : readdirSync(FOLDER)).flatMap((name) => {
-    const mediaType = MEDIA_TYPES[extname(name)];
-    if (mediaType === undefined) return [];
-    const body = readFileSync(join(FOLDER!, name));
-    return [[name === 'index.html' ? '/' : `/page/${name}`, { mediaType, body }]];
+    const type = TEXT_TYPES[extname(name)];
+    const path = name === 'index.html' ? '/' : `/page/${name}`;
+    return type === undefined ? [] : [[path, { type, body: readFileSync(join(FOLDER!, name)) }] as const];
   }),
 );
-/** Open without a token, which the page asks for itself. */
+/** The paths of the page need no token, because the page itself asks for the token. */
 export const PAGE_PATHS: readonly (string | undefined)[] = ['/', ...FILES.keys()];
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 
 export function servePage(app: FastifyInstance): void {
-  for (const [path, { mediaType, body }] of FILES) {
+  for (const [path, { type, body }] of FILES) {
     const headers = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' };
+    const mediaType = `text/${type}; charset=utf-8`;
     app.get(path, { schema: { hide: true } }, (_request, reply) => reply.headers(headers).type(mediaType).send(body));
   }
 }

@@ -1,25 +1,20 @@
 /** Limits the request rate per address by token buckets, for a bounded number of addresses. */
 
-export interface RateLimitOptions {
-  /** Sustained requests per second. */
+interface RateLimitOptions {
+  /** Sustained rate in requests per second. */
   perSecond: number;
-  /** Requests at once after a pause. */
+  /** Requests that may come at once after a pause. */
   burst: number;
-}
-
-interface Bucket {
-  tokens: number;
-  atMs: number;
 }
 
 const MOST_ADDRESSES = 4096;
 
 export class RateLimit {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, { tokens: number; atMs: number }>();
 
   constructor(private readonly options: RateLimitOptions) {}
 
-  /** 0 if the request may pass, else the seconds until one may. */
+  /** Returns 0 if the request may pass, otherwise the seconds until a request may pass. */
   take(address: string, nowMs: number): number {
     const { perSecond, burst } = this.options;
     if (this.#buckets.size >= MOST_ADDRESSES) this.#buckets.clear();

@@ -1,4 +1,4 @@
-/** Refuses requests: errors as JSON, and their log, in which a flood is one line a minute for each kind of refusal. */
+/** Refuses requests with errors as JSON, and logs at most one line a minute for each kind of refusal. */
 
 import type { FastifyReply } from 'fastify';
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
@@ -31,7 +31,7 @@ export function refuseTooMany(reply: FastifyReply, what: 'players' | 'streams'):
   return refuse(reply.header('retry-after', '10'), { status: 503, code: `too-many-${what}`, message });
 }
 
-/** A validation error with path, expectation and received value. `place`: name of `value`, such as `body`. */
+/** Describes a validation error: path, expectation and received value. `place` is the name of `value`: `body`. */
 export function validationMessage(
   { instancePath, message }: Pick<FastifySchemaValidationError, 'instancePath' | 'message'>,
   { value, place }: { value: unknown; place: string },
@@ -40,7 +40,7 @@ export function validationMessage(
   return `${place}${path}: ${message ?? 'is wrong'}, got ${describeValue(found)}`;
 }
 
-/** The path as JavaScript writes it, and the value there. */
+/** Converts a JSON pointer to a path as JavaScript writes it, and finds the value at that path. */
 export function located(value: unknown, instancePath: string): { path: string; found: unknown } {
   const keys = instancePath.split('/').slice(1);
   return {
@@ -55,7 +55,7 @@ export function refusalLog(log: Log, clock: Clock): (refusal: Refusal) => void {
   const loggedMs = new Map<string, number>();
   return ({ status, code, message, address }) => {
     const nowMs = clock.monotonicMs();
-    // Browsers request icons that do not exist.
+    // A status of 404 is not logged, because browsers request icons that do not exist.
     if (status === 404 || nowMs - (loggedMs.get(code) ?? Number.NEGATIVE_INFINITY) < PERIOD_MS) return;
     loggedMs.set(code, nowMs);
     log.warn({ part: 'client', code, status, address }, `${address} is refused: ${message}`);

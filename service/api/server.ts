@@ -5,7 +5,7 @@ import { disagreement, PROTOCOL } from '../../predictor/service-client/protocol.
 import { type Log, NO_LOG } from '../log.ts';
 import type { PredictionService } from '../prediction-service.ts';
 import { eventText } from './event-stream.ts';
-import { type ApiLimits, HEALTH, type HttpOptions, newHttpServer } from './http-server.ts';
+import { DEFAULT_LIMITS, HEALTH, type HttpOptions, newHttpServer } from './http-server.ts';
 import { Metrics } from './metrics.ts';
 import { ReportReader } from './observations.ts';
 import { describeApi, OPERATIONS } from './openapi.ts';
@@ -15,7 +15,7 @@ import type { ObservationsRequest } from './wire.ts';
 
 export interface ApiOptions extends HttpOptions {
   version: string;
-  /** Receives refusals. Default: they are not logged. */
+  /** Receives refusals. Default: no log. */
   log?: Log | undefined;
 }
 
@@ -25,11 +25,10 @@ const EVENTS = '/v1/events';
 
 export async function createApi(service: PredictionService, options: ApiOptions): Promise<FastifyInstance> {
   const { clock } = service;
-  const { limits } = options;
   const metrics = new Metrics(service);
   const logRefusal = refusalLog(options.log ?? NO_LOG, clock);
   const onRefusal = (refusal: Refusal) => {
-    metrics.observeRefusal(refusal.code);
+    metrics.refusals.inc({ code: refusal.code });
     logRefusal(refusal);
   };
   const app = await newHttpServer(options, { clock, onRefusal, routes: '/openapi.json' });
@@ -47,7 +46,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   app.get('/v1/history', OPERATIONS.history, () => service.history());
   app.get('/v1/state', OPERATIONS.state, () => service.state());
   takeReports(app, service, metrics);
-  streamEvents(app, service, limits);
+  streamEvents(app, service, options.limits?.subscribers);
   servePage(app);
   app.get(HEALTH, OPERATIONS.health, (_request, reply) => reply.type('text/plain').send('ok\n'));
   const { registry } = metrics;
@@ -73,14 +72,18 @@ function takeReports(app: FastifyInstance, service: PredictionService, metrics: 
   });
 }
 
-function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService, limits: ApiLimits): void {
+function streamEvents(
+  app: FastifyInstance,
+  { clock, stream }: PredictionService,
+  most = DEFAULT_LIMITS.subscribers,
+): void {
   const options = { ...OPERATIONS.events, preHandler };
   app.get<{ Querystring: { types?: string } }>(EVENTS, options, (request, reply) => {
     const { socket } = request.raw;
-    if (stream.size >= limits.subscribers) return refuseTooMany(reply, 'streams');
+    if (stream.size >= most) return refuseTooMany(reply, 'streams');
     reply.hijack();
     const { raw } = reply;
-    // nginx would otherwise buffer events.
+    // Without `x-accel-buffering`, nginx would buffer events.
     const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
@@ -91,7 +94,7 @@ function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService
   });
 }
 
-/** Refuses a client that speaks only older versions than the service. A newer one decides by the reply. */
+/** Refuses a client that speaks only older versions than the service. A newer client decides by the reply. */
 async function preHandler(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const newest = Number((request.query as { protocol?: string }).protocol ?? 1);
   const message = disagreement({ oldest: 0, newest }, PROTOCOL);

@@ -8,7 +8,7 @@ export async function eventReader(url: string) {
   const decoder = new TextDecoder();
   let text = '';
   return {
-    /** The next event; rejects when the stream ends first. */
+    /** Resolves with the next event. Rejects if the stream ends first. */
     async next() {
       for (;;) {
         const end = text.indexOf('\n\n');
@@ -17,7 +17,7 @@ export async function eventReader(url: string) {
           text = text.slice(end + 2);
           const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
           const event = field('event');
-          // A comment.
+          // A comment has no type.
           if (event === undefined) continue;
           return { id: field('id'), event, data: JSON.parse(field('data')!) };
         }

@@ -1,4 +1,4 @@
-/** JSON schemas of the API, for types, validation and OpenAPI. Times are the service's UTC in ms. */
+/** JSON schemas of the API, from which types, validation and OpenAPI derive. Times are the service's UTC in ms. */
 
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';
@@ -6,7 +6,7 @@ import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../ab
 const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'clock'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Per report: 20 s at 0.1 s each. */
+/** Most observations of a report: 20 s in steps of 0.1 s. */
 const MOST_OBSERVATIONS = 200;
 
 const number = (description: string, limits = {}) => Type.Number({ description, ...limits });
@@ -19,7 +19,7 @@ const optional = Type.Optional;
 const list = <Schema extends TSchema>(items: Schema, description: string) => Type.Array(items, { description });
 const object = <Properties extends TProperties>(description: string, properties: Properties) =>
   Type.Object(properties, { description });
-/** Unlike requests, replies have no additional properties. */
+/** The schema of a reply, which has no additional properties, unlike a request. */
 const reply = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 const about = <Properties extends TProperties>(description: string, properties: Properties) =>
@@ -45,14 +45,11 @@ const throughput = object('The player received `bits` from `startMs` to `endMs` 
   bits: number('Received bits', { minimum: 0, maximum: 1e13 }),
 });
 const idle = object('The player downloaded nothing', { kind: Type.Literal('idle'), ...timeSpan });
-const requestLatency = Type.Object(
-  {
-    kind: Type.Literal('request-latency'),
-    atMs: utcMs('First byte'),
-    latencyMs: number('From the request to the first byte of its response', { exclusiveMinimum: 0, maximum: 600000 }),
-  },
-  { description: 'The first byte of a response arrived at `atMs`' },
-);
+const requestLatency = object('The first byte of a response arrived at `atMs`', {
+  kind: Type.Literal('request-latency'),
+  atMs: utcMs('First byte'),
+  latencyMs: number('From the request to the first byte of its response', { exclusiveMinimum: 0, maximum: 600000 }),
+});
 export const OBSERVATION_KINDS: ReadonlyMap<unknown, TObject> = new Map<unknown, TObject>([
   ['throughput', throughput],
   ['idle', idle],
@@ -275,7 +272,7 @@ export const STATE_REPLY = replyComponent('StateReply', {
 });
 export type StateReply = Static<typeof STATE_REPLY>;
 
-replyComponent('Trigger', {
+const firedTrigger = replyComponent('Trigger', {
   id: text('Unique to this firing, so that receivers can drop duplicates'),
   name: text('Name of the trigger'),
   atMs: utcMs('Time of the firing'),
@@ -284,6 +281,7 @@ replyComponent('Trigger', {
   threshold: number('Threshold that it was compared with'),
   message: text('For a person'),
 });
+export type FiredTrigger = Static<typeof firedTrigger>;
 
 export const ERROR_REPLY = replyComponent('ErrorReply', {
   error: reply({ code: text('Kind of error'), message: text('For a person') }),

@@ -1,26 +1,24 @@
-/** The collector of session reports: checks what pages post, and answers once it is in a file. */
+/** The collector of session reports: checks the reports that pages post, and answers when they are in a file. */
 
 import { randomUUID } from 'node:crypto';
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { parseSessionReport } from '../../abr/qoe/session-report.ts';
-import { DEFAULT_LIMITS, HEALTH, listen, newHttpServer } from '../api/http-server.ts';
+import { HEALTH, type HttpOptions, type ListenOptions, listen, newHttpServer } from '../api/http-server.ts';
 import { type Refusal, refusalLog, refuse } from '../api/refusals.ts';
 import { type Clock, REAL_CLOCK } from '../clock.ts';
 import { NO_LOG } from '../log.ts';
 import { type AppendFiles, appendWhole, openFolder } from '../recording/whole-lines.ts';
 import type { ServiceOptions } from '../start-service.ts';
 
-/** As in the service. The log has refusals, without the addresses of clients. */
-export interface CollectorOptions
-  extends Pick<ServiceOptions, 'host' | 'port' | 'allowedHosts' | 'allowedOrigins' | 'token' | 'trustedProxies'>,
-    Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {
-  /** Folder of `reports-<UTC day>_<random>.ndjson`, which collectors may share. */
+/** The log has refusals without the addresses of clients. The default limits are this file's. */
+export interface CollectorOptions extends HttpOptions, ListenOptions, Pick<ServiceOptions, 'clock' | 'log'> {
+  /** Folder of the files `reports-<UTC day>_<random>.ndjson`. Several collectors may share it. */
   directory: string;
-  /** Limit of all files of reports in the folder. */
+  /** Limit of the size of all reports in the folder, in bytes. */
   maxBytes: number;
-  /** Files are deleted this many days after theirs, at the start and once a day. Default: never. */
+  /** Days for which reports are kept. Older files are deleted at the start and once a day. Default: all are kept. */
   keepDays?: number | undefined;
   files?: AppendFiles | undefined;
 }
@@ -28,20 +26,20 @@ export interface CollectorOptions
 export type RunningCollector = Awaited<ReturnType<typeof startCollector>>;
 
 export const REPORTS_PATH = '/v1/reports';
-/** Beacons and requests without a preflight are text. */
+/** Beacons, and requests without a preflight, have the type `text/plain`. */
 const TYPES = ['text/plain', 'application/json', 'application/x-ndjson'];
 
-/** A page sends a report and goes: its connection need not stay, but thousands may be open at once. */
-const LIMITS = { ...DEFAULT_LIMITS, rate: { perSecond: 20, burst: 200 }, connections: 8192, keepAliveMs: 2000 };
-/** A file is followed by another one at this size. */
+/** A page sends a report and leaves: its connection need not stay open, but thousands may be open at once. */
+const LIMITS = { rate: { perSecond: 20, burst: 200 }, connections: 8192, keepAliveMs: 2000 };
+/** When a file has this size, another file follows. */
 const FILE_BYTES = 256e6;
-/** Somebody may move files away: the folder is measured again after this time. */
+/** After this time the folder is measured again, because somebody may move files away. */
 const MEASURE_MS = 10_000;
 const DAY_MS = 86_400_000;
 
 /** Rejects if it cannot listen, or if the folder is unusable. */
 export async function startCollector(options: CollectorOptions) {
-  const { clock = REAL_CLOCK, allowedHosts = [], allowedOrigins = [], token, limits, log = NO_LOG } = options;
+  const { clock = REAL_CLOCK, limits, log = NO_LOG } = options;
   await openFolder(options.directory);
   const folder = new ReportFiles({ ...options, clock });
   const { keepDays, onFault = () => {} } = options;
@@ -50,16 +48,16 @@ export async function startCollector(options: CollectorOptions) {
   const timer = keepDays === undefined ? undefined : setInterval(() => void deleteOld().catch(onFault), DAY_MS);
   const logRefusal = refusalLog(log, clock);
   const app = await newHttpServer(
-    { ...options, security: { allowedHosts, allowedOrigins, token }, limits: { ...LIMITS, ...limits } },
+    { ...options, limits: { ...LIMITS, ...limits } },
     {
       clock,
-      // Addresses are kept in memory only, for their rate.
+      // Addresses are kept in memory only, to limit their rates.
       onRefusal: (refusal) => logRefusal({ ...refusal, address: 'a client' }),
       routes: `POST ${REPORTS_PATH} or GET ${HEALTH}`,
       hasQueryToken: true,
     },
   );
-  /** `accepted`: reports in files since the start. */
+  /** `accepted` is the number of reports that have been written since the start. */
   const running = { url: '', accepted: 0, close };
   function close(): Promise<void> {
     clearInterval(timer);
@@ -82,7 +80,7 @@ export async function startCollector(options: CollectorOptions) {
   return running;
 }
 
-/** The reports of a body, written anew; one wrong line refuses all. */
+/** Parses the reports of a body and writes each as a line. Throws an `InputError` if any line is wrong. */
 function validLines(body = ''): string[] {
   const lines = body.split(/\r?\n/).filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new InputError('body', 'lines with a report each', body);
@@ -117,7 +115,7 @@ class ReportFiles {
 
   constructor(private readonly options: CollectorOptions & { clock: Clock }) {}
 
-  /** Resolves when the lines are in a file; rejects if none of them is, with a `FolderFullError` at the limit. */
+  /** Resolves when all lines are in a file. Otherwise writes none and rejects, at the limit with `FolderFullError`. */
   append(text: string): Promise<void> {
     const written = this.written.then(() => this.#append(Buffer.from(text)));
     this.written = written.catch(() => {});

@@ -1,12 +1,12 @@
-/** The state of a dish, since when, and why. */
+/** The state of a dish, its beginning and its cause. */
 
 import type { DishReply, DishStateName } from '../api/wire.ts';
 import { type Clock, utcMsOf } from '../clock.ts';
-import { defined } from '../telemetry.ts';
+import { defined, type TelemetrySecond } from '../telemetry.ts';
 import type { OutageCause } from './device-api.ts';
 import type { StatusReading } from './read-answers.ts';
 
-/** Seconds that lose at least this share of pings are an outage, even if the dish reports none. */
+/** If a second loses at least this share of pings, it is an outage, even if the dish reports no outage. */
 export const OUTAGE_DROP_RATE = 0.99;
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 
@@ -24,7 +24,7 @@ export class CurrentState {
     return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
   }
 
-  show({ outage, second }: Pick<StatusReading, 'outage' | 'second'>): void {
+  show({ outage, second }: Pick<StatusReading, 'outage'> & { second: TelemetrySecond }): void {
     const detail = outage?.toLowerCase().replaceAll('_', ' ');
     if (outage === 'BOOTING') this.enter('rebooting', detail);
     else if (ASLEEP.includes(outage)) this.enter('asleep', detail);

@@ -1,7 +1,7 @@
 /**
- * The dish's gRPC API (firmware of 2026-06): `SpaceX.API.Device.Device`, one method whose request and response are a
- * choice of messages. `device-api.json` has the messages that are read, from the dish's own reflection, in the notation of
- * protobufjs. Other fields are skipped.
+ * The gRPC API of the dish (firmware of 2026-06): `SpaceX.API.Device.Device` has one method, whose request and response
+ * are a choice of messages. `device-api.json` has the messages that the service reads, in the notation of protobufjs.
+ * They are from the dish's own reflection. Other fields are skipped.
  */
 
 import {
@@ -41,11 +41,11 @@ export interface RawResponse {
   dish_get_history?: Message;
 }
 
-/** 64-bit numbers are doubles (exact to 2^53), enumerations names, and missing fields are left out. */
+/** 64-bit numbers become doubles (exact to 2^53) and enumerations become names. Missing fields are left out. */
 const LOADING = { longs: Number, enums: String, defaults: false, arrays: false, oneofs: false };
 
 export function deviceService(): ServiceDefinition {
-  // gRPC logs errors to the console that it also passes to its callers.
+  // gRPC would log errors to the console, although it passes them to its callers.
   setLogVerbosity(logVerbosity.NONE);
   return fromJSON(api as unknown as Parameters<typeof fromJSON>[0], LOADING)[SERVICE] as unknown as ServiceDefinition;
 }

@@ -1,4 +1,4 @@
-/** Polls a dish; that it is unreachable, asleep or booting is a state, never an error. */
+/** Polls a dish. If the dish is unreachable, asleep or booting, that is a state and no error. */
 
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DishReply } from '../api/wire.ts';
@@ -22,7 +22,7 @@ export interface DishMonitorOptions {
   address: string;
   clock: Clock;
   problems: Problems;
-  /** Receives each second of the dish once, in order, even if answers are late. */
+  /** Receives each second of the dish once, in order of time, even if answers are late. */
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
   /** Timeout of a request. Default 2 s. */
@@ -31,17 +31,17 @@ export interface DishMonitorOptions {
 
 const PERIOD_MS = 1000;
 const DEADLINE_MS = 2000;
-/** Failures in a row; one lost answer is no outage. */
+/** Failures in succession until the dish counts as unreachable: one lost answer is no outage. */
 const FAILURES_UNTIL_UNREACHABLE = 3;
 const LONGEST_BACKOFF_MS = 30_000;
-/** Seconds reported later than this after their end are marked `fromHistory`. */
+/** If a second is reported later than this after its end, it is marked `fromHistory`. */
 const LATE_MS = 5000;
-/** Largest correction per poll of the estimate of when the dish's seconds end, so that their times stay in order. */
+/** Largest correction per poll of the estimate of when seconds end, so that their times stay in order. */
 const SLEW_MS = 100;
 /** If the ends of seconds shift by more than this, the dish has rebooted. */
 const SAME_BOOT_MS = 3000;
 const LOCATION_PERIOD_MS = 600_000;
-/** gRPC's own reconnects: soon at first, at most as far apart as the retries of this monitor. */
+/** The reconnects of gRPC begin soon. Their pauses stay shorter than the longest pause of this monitor. */
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': 500,
   'grpc.min_reconnect_backoff_ms': 500,
@@ -55,16 +55,16 @@ export class DishMonitor {
   #failures = 0;
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #lastAnswerMs: number | undefined;
-  /** Monotonic time at which the dish's second 0 ended; undefined without a history. */
+  /** Monotonic time at which second 0 of the dish ended; undefined without a history. */
   #zeroMs: number | undefined;
   #historyFailures = 0;
-  /** Number and monotonic end of the newest second that was reported. */
+  /** Number of the newest reported second, and the monotonic time of its end. */
   #newestNumber = 0;
   #newestMs = Number.NEGATIVE_INFINITY;
   #locationAtMs = Number.NEGATIVE_INFINITY;
   readonly #current: CurrentState;
   #reading: StatusReading | undefined;
-  /** Undefined while the dish does not report one. */
+  /** Undefined while the dish reports no location. */
   location: LocationReading | undefined;
 
   constructor(private readonly options: DishMonitorOptions) {
@@ -77,14 +77,14 @@ export class DishMonitor {
     void this.poll();
   }
 
-  stop(): void {
+  close(): void {
     clearInterval(this.#timer);
     this.#client.close();
   }
 
   reply(): DishReply {
     const { hardware, software, fractionObstructed, uptimeSeconds, second } = this.#reading ?? {};
-    // Without a connection, measurements are outdated; versions and the obstructed share still hold.
+    // Without a connection, measurements are outdated. Versions and the obstructed share still hold.
     const { state } = this.#current;
     const isFresh = state !== 'unreachable' && state !== 'connecting';
     const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = second ?? {};
@@ -115,7 +115,7 @@ export class DishMonitor {
 
   #ask(request: RawRequest): Promise<RawResponse> {
     return new Promise((resolve, reject) => {
-      // A timer instead of gRPC's deadline, which uses the system clock and breaks when that is set.
+      // A timer replaces the deadline of gRPC, which uses the system clock and breaks when that clock is set.
       const deadlineMs = this.options.deadlineMs ?? DEADLINE_MS;
       const call = this.#client.Handle(request, { deadline: Number.POSITIVE_INFINITY }, (error, response) => {
         clearTimeout(timer);
@@ -130,7 +130,7 @@ export class DishMonitor {
     });
   }
 
-  /** The answer, or an empty one if the request fails. */
+  /** Returns the answer, or an empty answer if the request fails. */
   #tryAsk(request: RawRequest): Promise<RawResponse> {
     return this.#ask(request).catch(() => ({}));
   }
@@ -142,13 +142,13 @@ export class DishMonitor {
     return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
   }
 
-  /** By the history, since late answers repeat or skip a second; without one by the status. */
+  /** Reports seconds of the history, because late answers repeat or skip a second; without a history, the status. */
   #reportSeconds(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
     const { clock, onSecond } = this.options;
     const nowMs = clock.monotonicMs();
     const utcMs = clock.utcMs();
     if (history === undefined) {
-      // The next history will contain this second as well.
+      // The next history will contain this second, too.
       if (this.#zeroMs !== undefined && ++this.#historyFailures < FAILURES_UNTIL_UNREACHABLE) return;
       this.#zeroMs = undefined;
       this.#newestMs = nowMs;
@@ -176,9 +176,9 @@ export class DishMonitor {
     }
   }
 
-  /** Updates the estimate of when the dish's seconds end. False if the dish has rebooted since the last history. */
+  /** Updates the estimate of when seconds end. Returns false if the dish has rebooted since the last history. */
   #followSeconds({ current, askedMs, answeredMs }: TimedHistory): boolean {
-    // Second `current` ended before the answer came; the next one ended after the request was sent.
+    // Second `current` ended before the answer came. The next second ended after the request was sent.
     const latestMs = answeredMs - current * PERIOD_MS;
     const earliestMs = askedMs - (current + 1) * PERIOD_MS;
     const beforeMs = this.#zeroMs ?? Number.NaN;
@@ -205,14 +205,14 @@ export class DishMonitor {
     const { clock } = this.options;
     if (clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
-    // Fails on most dishes until their owner allows it.
+    // The request fails on most dishes until their owner allows it.
     this.location = readLocation((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
   }
 
   #fail(error: RequestError): void {
     const { clock, problems, address } = this.options;
     this.#failures++;
-    // A dish that has never answered is reported at once.
+    // If the dish has never answered, it is reported at once.
     if (this.#lastAnswerMs !== undefined && this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
     const doubled = PERIOD_MS * 2 ** Math.min(10, Math.max(0, this.#failures - FAILURES_UNTIL_UNREACHABLE));
     this.#retryAtMs = clock.monotonicMs() + Math.min(LONGEST_BACKOFF_MS, doubled) - PERIOD_MS / 2;

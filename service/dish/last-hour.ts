@@ -1,26 +1,24 @@
-/** Outages and obstruction of the last hour, per minute, on the session clock. */
+/** Outages and obstruction per minute of the last hour, on the session clock. */
 
+import type { HistoryReply } from '../api/wire.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { OUTAGE_DROP_RATE } from './current-state.ts';
 
 const MINUTES = 60;
 
-interface Minute {
-  startSeconds: number;
-  observedSeconds: number;
-  /** Without the obstructed seconds. */
-  outageSeconds: number;
-  obstructedSeconds: number;
-}
+/** Obstructed seconds do not count as outage. */
+type Minute = Omit<HistoryReply['lastHour'][number], 'startMs'> & { startSeconds: number };
 
 export class LastHour {
   readonly #minutes = new Map<number, Minute>();
 
-  /** `atSeconds`: the end of the second. The dish's history does not say whether it was obstructed. */
+  /** `atSeconds` is the end of the second. The dish's history does not say whether a second was obstructed. */
   observe(atSeconds: number, { dropRate, obstructed = false }: TelemetrySecond): void {
     if (dropRate === undefined && !obstructed) return;
     const number = Math.ceil(atSeconds / 60) - 1;
-    const minute = this.#minutes.get(number) ?? newMinute(number * 60);
+    const startSeconds = number * 60;
+    const empty = { startSeconds, observedSeconds: 0, outageSeconds: 0, obstructedSeconds: 0 };
+    const minute = this.#minutes.get(number) ?? empty;
     minute.observedSeconds++;
     if (obstructed) minute.obstructedSeconds++;
     else if (dropRate! >= OUTAGE_DROP_RATE) minute.outageSeconds++;
@@ -28,12 +26,8 @@ export class LastHour {
     for (const old of this.#minutes.keys()) if (old <= number - MINUTES) this.#minutes.delete(old);
   }
 
-  /** The observed minutes of the last hour, oldest first. */
+  /** Returns the observed minutes of the last hour, oldest first. */
   minutes(nowSeconds: number): Minute[] {
     return [...this.#minutes.values()].filter(({ startSeconds }) => startSeconds > nowSeconds - (MINUTES + 1) * 60);
   }
-}
-
-function newMinute(startSeconds: number): Minute {
-  return { startSeconds, observedSeconds: 0, outageSeconds: 0, obstructedSeconds: 0 };
 }

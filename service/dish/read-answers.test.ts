@@ -3,24 +3,17 @@ import fc from 'fast-check';
 import { forAll } from '../../abr/property.fixture.ts';
 import { readHistory, readLocation, readStatus } from './read-answers.ts';
 
-test('absent values are zero where protocol buffers omit zeros, else unknown', () => {
+test('an absent number is zero, because protocol buffers omit zeros; other absent values are unknown', () => {
   const reading = readStatus({}, 5)!;
   expect(reading.second).toEqual({ atMs: 5, dropRate: 0, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed: false });
   expect(reading.uptimeSeconds).toBeUndefined();
-});
-
-test('reads an omitted zero as zero: uptime after a boot, the equator, Greenwich', () => {
   expect(readStatus({ device_state: {} }, 5)!.uptimeSeconds).toBe(0);
-  const place = { latitudeDegrees: 0, longitudeDegrees: 0 };
-  expect(readLocation({ lla: { lon: 9.4 } })).toEqual({ ...place, longitudeDegrees: 9.4 });
-  expect(readLocation({ lla: { lat: 51.5 } })).toEqual({ ...place, latitudeDegrees: 51.5 });
+  // Absent coordinates are the equator and Greenwich.
+  expect(readLocation({ lla: { lon: 9.4 } })).toEqual({ latitudeDegrees: 0, longitudeDegrees: 9.4 });
+  expect(readLocation({ lla: { lat: 51.5 } })).toEqual({ latitudeDegrees: 51.5, longitudeDegrees: 0 });
   for (const nothing of [{}, { lla: {} }, { lla: { lat: 91 } }]) expect(readLocation(nothing)).toBeUndefined();
-});
-
-test('a lost ping is not malformed', () => {
-  for (const pop_ping_latency_ms of [-1, 0]) {
-    expect(readStatus({ pop_ping_latency_ms }, 5)!.second.latencyMs).toBeUndefined();
-  }
+  const lost = [-1, 0].map((pop_ping_latency_ms) => readStatus({ pop_ping_latency_ms }, 5)!.second.latencyMs);
+  expect(lost).toEqual([undefined, undefined]);
 });
 
 test('omits values of the wrong type or range', () => {
@@ -37,7 +30,7 @@ test('omits values of the wrong type or range', () => {
     },
     5,
   )!;
-  // The others are unknown.
+  // All other fields are unknown.
   expect(reading).toEqual({ second: { atMs: 5, obstructed: false }, outage: 'UNKNOWN' });
 });
 

@@ -1,16 +1,13 @@
-/** Why a dish cannot be asked, for a person. */
+/** Explains to a person why a dish does not answer. */
 
 import { status as grpcStatus } from '@grpc/grpc-js';
 
 export type RequestError = Error & { code?: number; details?: string };
 
-/** Why the request failed, and how to check a dish that does not answer, for a person. */
-export function reasonOf(
-  { code, details, message }: RequestError,
-  address: string,
-): { reason: string; advice: string } {
+/** Returns why the request failed, and advice how to check a dish that does not answer. */
+export function reasonOf({ code, details, message }: RequestError, address: string) {
   const given = details ?? message;
-  // The cause within gRPC's own sentences.
+  // gRPC puts the cause into sentences of its own.
   const [, cause = given] = /Last error: (?:Error: )?(.*)\. Resolution note/.exec(given) ?? [];
   const text = cause.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
   const meaning = code === undefined ? undefined : MEANINGS[code];

@@ -1,5 +1,6 @@
-/** A dish for tests, which make it misbehave: a gRPC server with the dish's API and scripted telemetry. */
+/** A dish for tests, which can make it misbehave: a gRPC server with the dish's API and scripted telemetry. */
 
+import { promisify } from 'node:util';
 import * as grpc from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import { deviceService, type OutageCause, type RawRequest, type RawResponse } from '../dish/device-api.ts';
@@ -7,30 +8,29 @@ import type { LocationReading } from '../dish/read-answers.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
 export interface FakeDishOptions {
-  script: Pick<DishScript, 'at'>;
+  script: DishScript;
   clock: Clock;
-  /** Default: it refuses requests for its location. */
+  /** Default: the dish refuses requests for its location. */
   location?: LocationReading | undefined;
-  /** Default: 900. */
-  historySeconds?: number;
 }
 
-/** Faults of a dish; any may be combined. */
+/** Faults of a dish, which tests may combine. */
 export interface Misbehaviour {
   delayMs?: number;
   /** Answers are cut to this share of their bytes, 0 to 1. */
   cutTo?: number;
-  /** Random bytes of the answer are changed. Uniform in [0, 1). */
+  /** A source of random numbers, uniform in [0, 1), by which bytes of the answer are changed. */
   garble?: () => number;
   /** Replaces the answer. */
   change?: (response: RawResponse) => unknown;
   /** Requests fail with this gRPC status. */
   failWith?: number;
-  /** Cause of the outage that it reports. */
+  /** Cause of the outage that the dish reports. */
   outage?: OutageCause;
 }
 
 const UPTIME_AT_START_SECONDS = 3600;
+const HISTORY_SECONDS = 900;
 const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0 };
 
 export async function startFakeDish(options: FakeDishOptions) {
@@ -43,39 +43,33 @@ export async function startFakeDish(options: FakeDishOptions) {
     return outage === undefined ? second : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
   };
   const dish = new ScriptedDish({ ...options, script: { at } });
+  type Done = grpc.sendUnaryData<RawResponse>;
+  const Handle = ({ request }: grpc.ServerUnaryCall<RawRequest, RawResponse>, done: Done) => {
+    const { delayMs = 0, failWith, change = (response) => response } = misbehaviour;
+    const answer = () => {
+      if (failWith !== undefined) return done({ code: failWith, details: 'requested failure' });
+      const response = dish.answer(request);
+      if ('code' in response) done(response);
+      else done(null, change(response) as RawResponse);
+    };
+    if (delayMs > 0) setTimeout(answer, delayMs);
+    else answer();
+  };
   const server = new grpc.Server();
-  server.addService(
-    spoiled(deviceService(), () => misbehaviour),
-    {
-      Handle({ request }: grpc.ServerUnaryCall<RawRequest, RawResponse>, done: grpc.sendUnaryData<RawResponse>) {
-        const { delayMs = 0, failWith, change = (response) => response } = misbehaviour;
-        const answer = () => {
-          if (failWith !== undefined) return done({ code: failWith, details: 'requested failure' });
-          const response = dish.answer(request);
-          if ('code' in response) done(response);
-          else done(null, change(response) as RawResponse);
-        };
-        if (delayMs > 0) setTimeout(answer, delayMs);
-        else answer();
-      },
-    },
-  );
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
-  });
+  const definition = spoiled(deviceService(), () => misbehaviour);
+  server.addService(definition, { Handle });
+  const bind = promisify(server.bindAsync.bind(server));
+  const port = await bind('127.0.0.1:0', grpc.ServerCredentials.createInsecure());
   return {
     address: `127.0.0.1:${port}`,
-    /** Holds until the next call; `{}` ends all faults. */
+    /** Sets the faults until the next call. `{}` ends all faults. */
     misbehave(how: Misbehaviour) {
       misbehaviour = how;
       if (how.outage !== outages[0]?.cause) outages.unshift({ fromMs: dish.thisSecondMs(), cause: how.outage });
     },
     /** Resets uptime and history. */
     reboot: () => dish.reboot(),
-    /** Closes open connections too. */
+    /** Closes the server with its open connections. */
     close: () => server.forceShutdown(),
   };
 }
@@ -95,13 +89,11 @@ function spoiled(definition: grpc.ServiceDefinition, misbehaviour: () => Misbeha
 }
 
 class ScriptedDish {
-  readonly #options: FakeDishOptions & { historySeconds: number };
-  /** UTC minus monotonic time when it started: the dish's own clock does not follow steps of the machine's. */
+  /** UTC minus monotonic time at the start: the dish's own clock does not follow leaps of the machine's clock. */
   readonly #utcOffsetMs: number;
   #bootMs: number;
 
-  constructor(options: FakeDishOptions) {
-    this.#options = { historySeconds: 900, ...options };
+  constructor(private readonly options: FakeDishOptions) {
     const { clock } = options;
     this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
     this.#bootMs = this.#nowMs() - UPTIME_AT_START_SECONDS * 1000;
@@ -111,7 +103,7 @@ class ScriptedDish {
     this.#bootMs = this.#nowMs();
   }
 
-  /** UTC by the dish's clock. */
+  /** Returns UTC by the dish's clock. */
   thisSecondMs(): number {
     return Math.floor(this.#nowMs() / 1000) * 1000;
   }
@@ -119,18 +111,18 @@ class ScriptedDish {
   answer(request: RawRequest): RawResponse | Pick<grpc.StatusObject, 'code' | 'details'> {
     if (request.get_status !== undefined) return { dish_get_status: withoutZeros(this.#status()) };
     if (request.get_history !== undefined) return { dish_get_history: withoutZeros(this.#history()) };
-    const { location } = this.#options;
+    const { location } = this.options;
     if (location === undefined) return { code: grpc.status.PERMISSION_DENIED, details: 'not allowed' };
     const { latitudeDegrees: lat, longitudeDegrees: lon } = location;
     return { get_location: withoutZeros({ lla: { lat, lon } }) };
   }
 
   #nowMs(): number {
-    return this.#options.clock.monotonicMs() + this.#utcOffsetMs;
+    return this.options.clock.monotonicMs() + this.#utcOffsetMs;
   }
 
   #status() {
-    const second = this.#options.script.at(this.thisSecondMs());
+    const second = this.options.script.at(this.thisSecondMs());
     const { dropRate, latencyMs, downlinkUsageBps, uplinkUsageBps, obstructed, outage: cause } = second;
     return {
       device_info: { id: 'ut-fake', hardware_version: 'fake1_proto1', software_version: '2026.06.fake' },
@@ -145,15 +137,15 @@ class ScriptedDish {
   }
 
   #history() {
-    const { historySeconds, script } = this.#options;
+    const { script } = this.options;
     const newestMs = this.thisSecondMs();
     const current = Math.max(0, Math.floor((newestMs - this.#bootMs) / 1000));
-    const length = Math.min(historySeconds, current);
+    const length = Math.min(HISTORY_SECONDS, current);
     const seconds = Array.from({ length }, (_, back) => script.at(newestMs - back * 1000));
     const column = (value: (second: SimulatedSecond) => number) => {
-      const values = new Array<number>(historySeconds).fill(0);
+      const values = new Array<number>(HISTORY_SECONDS).fill(0);
       seconds.forEach((second, back) => {
-        values[(current - 1 - back) % historySeconds] = value(second);
+        values[(current - 1 - back) % HISTORY_SECONDS] = value(second);
       });
       return values;
     };

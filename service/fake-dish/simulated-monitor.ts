@@ -1,4 +1,4 @@
-/** Watches a simulated dish as `DishMonitor` watches a real one, without network. */
+/** Watches a simulated dish, as `DishMonitor` watches a real dish, but without a network. */
 
 import type { DishReply } from '../api/wire.ts';
 import { CurrentState } from '../dish/current-state.ts';
@@ -6,9 +6,7 @@ import type { DishMonitorOptions } from '../dish/dish-monitor.ts';
 import { defined } from '../telemetry.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
-export interface SimulatedMonitorOptions extends Pick<DishMonitorOptions, 'clock' | 'onSecond' | 'onStateChange'> {
-  script: DishScript;
-}
+type Options = Pick<DishMonitorOptions, 'clock' | 'onSecond' | 'onStateChange'> & { script: DishScript };
 
 const PERIOD_MS = 1000;
 const HISTORY_MS = 900_000;
@@ -20,7 +18,7 @@ export class SimulatedMonitor {
   #timer: NodeJS.Timeout | undefined;
   readonly location = undefined;
 
-  constructor(private readonly options: SimulatedMonitorOptions) {
+  constructor(private readonly options: Options) {
     this.#newestMs = Math.floor(this.options.clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
     this.#current = new CurrentState(options);
   }
@@ -30,7 +28,7 @@ export class SimulatedMonitor {
     this.#advance();
   }
 
-  stop(): void {
+  close(): void {
     clearInterval(this.#timer);
   }
 

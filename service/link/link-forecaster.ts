@@ -1,4 +1,4 @@
-/** The plugin's forecaster on the reports of all players or the dish's busy seconds, in UTC. */
+/** Feeds the plugin's forecaster with the reports of all players, or the dish's busy seconds. Forecasts are in UTC. */
 
 import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
@@ -8,9 +8,9 @@ import { hintHandover } from '../../predictor/link/handover-clock/hint.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import type { SessionClock } from '../clock.ts';
 
-/** Assumed error of the machine's clock (NTP over the observed link). */
+/** Assumed error of the machine's clock, which NTP sets over the observed link. */
 const UTC_UNCERTAINTY_SECONDS = 0.5;
-/** No forecast if the link was not observed for this long. */
+/** If the link was not observed for this long, the service has no forecast. */
 const STALE_SECONDS = 60;
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
@@ -28,7 +28,7 @@ export class LinkForecaster {
   ) {
     this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), model });
     this.#capacity.start({
-      utcMsAtStart: clock.utcMsAtStart,
+      utcMsAtStart: clock.utcMsAt(0),
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,
       seed: 1,
     });
@@ -39,7 +39,7 @@ export class LinkForecaster {
       this.#capacity.observe(observation);
       return;
     }
-    // The dish's usage and the players' reports may cover the same time: the first one counts.
+    // The dish's usage and the players' reports may cover the same time: the first observation counts.
     if (observation.startSeconds < this.#observedUntilSeconds - SLACK_SECONDS) return;
     this.#capacity.observe(observation);
     this.#observedUntilSeconds = observation.endSeconds;
@@ -50,30 +50,36 @@ export class LinkForecaster {
   recall(observation: Observation): void {
     const beforeSeconds = this.#observedUntilSeconds;
     this.observe(observation);
-    // The errors of these forecasts set the spread of the next ones.
+    // The errors of these forecasts set the spread of later forecasts.
     if (this.#observedUntilSeconds > beforeSeconds) this.#capacity.latest(this.#observedUntilSeconds);
   }
 
-  /** A probable handover, known from the dish; see `hintHandover`. */
-  hint(handover: { atMs: number; uncertaintySeconds: number; confidence: number }): void {
-    const { atMs, uncertaintySeconds, confidence } = handover;
-    const atSeconds = this.clock.secondsAt(atMs);
+  /** Takes a probable handover, known from the dish, in UTC; see `hintHandover`. */
+  hint({
+    atMs,
+    uncertaintySeconds,
+    confidence,
+  }: {
+    atMs: number;
+    uncertaintySeconds: number;
+    confidence: number;
+  }): void {
     const clock = this.#capacity.handoverClock;
-    if (clock) hintHandover(clock, atSeconds, uncertaintySeconds, confidence);
+    if (clock) hintHandover(clock, this.clock.secondsAt(atMs), uncertaintySeconds, confidence);
   }
 
-  /** Call it after a leap of UTC. What was learnt on the session clock stays valid. */
+  /** Call it after a leap of UTC. The knowledge on the session clock stays valid. */
   updateUtc(): void {
     const nowSeconds = this.clock.nowSeconds();
     this.#capacity.tellTime(nowSeconds, this.clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
   }
 
-  /** On the session clock. */
+  /** Estimates the handovers on the session clock. */
   handoverEstimate(): HandoverEstimate | undefined {
     return this.#capacity.handoverClock?.estimate(this.clock.nowSeconds());
   }
 
-  /** In UTC; empty unless the link is known to be LEO. */
+  /** Returns the next handovers in UTC; none unless the link is known to be LEO. */
   nextHandovers(): ExpectedHandover[] {
     return (this.handoverEstimate()?.nextHandovers ?? []).map(({ atSeconds, confidence }) => ({
       atMs: Math.round(this.clock.utcMsAt(atSeconds)),
@@ -81,7 +87,7 @@ export class LinkForecaster {
     }));
   }
 
-  /** In UTC, as in the API, or the reason why there is none. */
+  /** Returns the newest forecast in UTC, or the reason for its absence. */
   latest(): QuantileForecast | { because: string } {
     const nowSeconds = this.clock.nowSeconds();
     if (this.observedSeconds === 0) return { because: 'no throughput was observed yet' };
@@ -96,7 +102,7 @@ export class LinkForecaster {
     return { ...rounded({ ...forecast, handovers }), issuedAtMs, source: 'service' };
   }
 
-  /** The end of the observations, not now: late reports must not look like an idle link. */
+  /** Forecasts begin at the end of the observations and not now: late reports must not look like an idle link. */
   #issueTime(nowSeconds: number): number {
     const isLate = nowSeconds - this.#observedUntilSeconds < LATEST_REPORT_SECONDS;
     this.#issuedSeconds = Math.max(this.#issuedSeconds, isLate ? this.#observedUntilSeconds : nowSeconds);
@@ -104,7 +110,7 @@ export class LinkForecaster {
   }
 }
 
-/** To four significant digits, because every subscriber receives them each second; UTC in ms stays. */
+/** Rounds to four significant digits, because every subscriber receives forecasts each second. UTC in ms stays. */
 function rounded<Value>(value: Value): Value {
   if (typeof value === 'number') return (value > 1e12 ? value : Number(value.toPrecision(4))) as Value;
   if (Array.isArray(value)) return value.map(rounded) as Value;

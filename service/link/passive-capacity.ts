@@ -1,19 +1,20 @@
-/** Without players: seconds whose usage is near the maximum of the last minutes show the capacity. */
+/** Estimates capacity without players: if the usage of a second is near the recent maximum, it shows the capacity. */
 
 import type { Observation } from '../../abr/forecast.ts';
 
-/** A second is busy from this share of the recent maximum, */
+/** A second is busy if its usage is at least this share of the recent maximum, and at least the rate below. */
 const BUSY_SHARE = 0.5;
-/** and from this rate: less is web browsing. */
+/** A lower rate may be web browsing. */
 const LEAST_BUSY_BPS = 10e6;
+/** The recent maximum is over this time. */
 const MEMORY_SECONDS = 180;
-/** Ignore the usage for this long after a player's report, which is more accurate. */
+/** The usage is ignored for this long after a player's report, which is more accurate. */
 const PLAYERS_KNOW_SECONDS = 5;
 
 export class PassiveCapacity {
   readonly #recent: { atSeconds: number; bps: number }[] = [];
 
-  /** The second that ended at `atSeconds` as an observation; undefined if players have reported. */
+  /** Converts the second that ended at `atSeconds` to an observation; undefined if players have reported. */
   observe(atSeconds: number, usageBps: number, lastReportedSeconds: number): Observation | undefined {
     this.#recent.push({ atSeconds, bps: usageBps });
     while (atSeconds - this.#recent[0]!.atSeconds > MEMORY_SECONDS) this.#recent.shift();

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/forecast.ts';
 import { forAll } from '../../abr/property.fixture.ts';
-import { type Reported, SharedLink } from './shared-link.ts';
+import { SharedLink } from './shared-link.ts';
 
 function newLink(mostPlayers = 8) {
   const emitted: Observation[] = [];
   const link = new SharedLink({ mostPlayers, emit: (observation) => emitted.push(observation) });
-  const report = (name: string, observations: readonly Reported[], nowSeconds: number, more: object = {}) =>
+  const report = (name: string, observations: readonly Observation[], nowSeconds: number, more: object = {}) =>
     link.report(name, observations, { nowSeconds, ...more });
   const bits = () => emitted.reduce((sum, one) => sum + (one.kind === 'throughput' ? one.bits : 0), 0);
   return { link, report, emitted, bits };
@@ -26,7 +26,7 @@ test('adds up their reports, in order of time', () => {
   const busy = emitted.flatMap((one) => (one.kind === 'throughput' ? [one.startSeconds, one.bits] : []));
   expect(busy.slice(0, 2)).toEqual([10, expect.closeTo(1e6, -1)]);
   expect(busy.slice(9)).toEqual([expect.closeTo(4e6, -1)]);
-  // Their clocks are ahead.
+  // The clocks of both players are ahead.
   for (const name of ['a', 'b']) report(name, [throughput(10.6, 10.9, 3e6)], 10.6);
   link.advance(10.6);
   expect(bits()).toBeCloseTo(14e6, -1);
@@ -74,7 +74,7 @@ test.each<[string, Other]>([
   ['another that reports pauses', (report, now) => now % 2 === 0 && report('b', [idle(now - 2, now)], now)],
   ['another that reports pauses less often', (report, now) => now % 5 === 0 && report('b', [idle(now - 1, now)], now)],
 ])('emits a report at once: %s', (_, other) => {
-  // The report interval less one bin; a full hold-back would be 1.5 s.
+  // The age is the report interval less a bin. With a full hold-back, it would be 1.5 s.
   expect(oldestNews(other)).toBeCloseTo(0.4, 1);
 });
 
@@ -89,7 +89,7 @@ test('does not wait for a player that says that its download has ended', () => {
   expect(bits()).toBeCloseTo(6e6, -1);
 });
 
-/** `a` downloads 10 Mbit/s; `b` does from 11.9 and first reports its throughput at 12.4. */
+/** Player `a` downloads 10 Mbit/s. Player `b` does so from second 11.9 and first reports throughput at 12.4. */
 function beginning(isAnnounced: boolean) {
   const { link, report, emitted } = newLink();
   for (let tenth = 100; tenth <= 160; tenth++) {
@@ -108,16 +108,9 @@ function beginning(isAnnounced: boolean) {
   return { rates: [118, 119, 120, 123, 124, 125, 130].map(megabitsAt), share: link.share('b') };
 }
 
-test('adds the bits of a player that announces its download in their time', () => {
-  const { rates, share } = beginning(true);
-  expect(rates).toEqual([1, 2, 2, 2, 2, 2, 2]);
-  expect(share).toBeCloseTo(0.5, 6);
-});
-
-test('counts late bits for the share only: they change no other time', () => {
-  const { rates, share } = beginning(false);
-  expect(rates).toEqual([1, 1, 2, 2, 2, 2, 2]);
-  expect(share).toBeCloseTo(0.5, 6);
+test('adds the bits of an announced download in their time; late bits count for the share only', () => {
+  expect(beginning(true)).toEqual({ rates: [1, 2, 2, 2, 2, 2, 2], share: expect.closeTo(0.5, 6) });
+  expect(beginning(false)).toEqual({ rates: [1, 1, 2, 2, 2, 2, 2], share: expect.closeTo(0.5, 6) });
 });
 
 test('gives a verdict on each observation', () => {
@@ -128,7 +121,7 @@ test('gives a verdict on each observation', () => {
   const early = [throughput(10, 10.5, 1), throughput(20, 21, 1), throughput(13.9, 13.8, 1)];
   const rates = [3.9e10, 4.1e10].map((bits) => throughput(13.5, 13.9, bits));
   const taken = report('a', [...early, ...[99, 4.1, 3.9].map(latency), ...rates], 14);
-  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted', 'late', 'accepted', 'impossible']);
+  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted', 'late', 'accepted', 'too-fast']);
 });
 
 test('divides the link equally until shares are known', () => {

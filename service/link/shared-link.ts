@@ -1,57 +1,43 @@
-/** One timeline of all players, in bins of 0.1 s that wait for all who download; and their shares. */
+/** Adds the players' reports up in bins of 0.1 s, which wait for all players that download; and computes shares. */
 
 import type { Observation } from '../../abr/forecast.ts';
 
-/** An observation of one player, on the session clock. */
-export type Reported = Observation;
-
-/** `late`: older than all open bins. `ahead`: ends in the future. `impossible`: reversed, over 10 s or above `MOST_BPS`. */
-export type ObservationVerdict = 'accepted' | 'late' | 'ahead' | 'impossible';
+/** Late: older than all open bins. Ahead: ends in the future. Impossible: reversed or over 10 s. */
+export type ObservationVerdict = 'accepted' | 'late' | 'ahead' | 'impossible' | 'too-fast';
 
 const BIN_SECONDS = 0.1;
-/** Bins kept: 20 s, more than the longest hold-back and the window of shares. */
+/** Number of bins kept: 20 s, more than the longest hold-back and the window of shares. */
 const BINS = 200;
-/** Longest hold-back of a bin; observations of earlier bins are `late`. Observations of later emitted bins count for shares. */
+/** Longest hold-back of a bin. Observations of older bins are late; in newer emitted bins they count for shares. */
 const HELD_BACK_SECONDS = 1.5;
-/** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
+/** Players report twice a second. After this silence a player has paused or left, and bins do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
+/** After this silence a player is forgotten. */
 const GONE_SECONDS = 10;
-/** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
+/** An observation may end this far ahead of the clock, because players estimate the offset of their clocks. */
 const FUTURE_SLACK_SECONDS = 0.3;
 const LONGEST_SECONDS = 10;
-/** Above this rate the measurement is wrong: no link behind a dish comes near. */
+/** Above this rate a measurement is wrong: no link behind a dish is nearly as fast. */
 export const MOST_BPS = 100e9;
 /** Window of shares: 8 s. */
 const SHARE_BINS = 80;
-/** Busy bins in the window that a player needs for a share of its own. */
+/** A player with fewer busy bins in the window gets an equal share. */
 const LEAST_SHARE_BINS = 10;
 
-interface Player {
-  /** By bin number modulo `BINS`. */
-  bits: Float64Array;
-  busySeconds: Float64Array;
-  /** End of its newest observation, and whether it has been downloading since. */
-  reportedSeconds: number;
-  isDownloading: boolean;
-  lastSeenSeconds: number;
-}
-
-interface ReportContext {
-  nowSeconds: number;
-  isDownloading?: boolean | undefined;
-}
+type Player = ReturnType<typeof newPlayer>;
 
 export interface SharedLinkOptions {
-  /** Receives request latencies at once, and one throughput or idle observation per bin, in order of time. */
+  /** Receives request latencies at once, and a throughput or idle observation per bin, in order of time. */
   emit(observation: Observation): void;
   mostPlayers: number;
 }
 
 export class SharedLink {
   readonly #players = new Map<string, Player>();
+  /** The first bin that has not been emitted; undefined while nobody reports. */
   #open: number | undefined;
   readonly #allBits = new Float64Array(BINS);
-  /** End of the newest download of any player; -Infinity before the first one. */
+  /** End of the newest download of any player; -Infinity before the first download. */
   lastBusySeconds = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: SharedLinkOptions) {}
@@ -60,11 +46,11 @@ export class SharedLink {
     return this.#players.size;
   }
 
-  /** A verdict each, or undefined for a player too many. `isDownloading`: afterwards. */
+  /** Returns a verdict per observation, or undefined for a player too many. `isDownloading`: since the newest. */
   report(
     name: string,
-    observations: readonly Reported[],
-    { nowSeconds, isDownloading }: ReportContext,
+    observations: readonly Observation[],
+    { nowSeconds, isDownloading }: { nowSeconds: number; isDownloading?: boolean | undefined },
   ): readonly ObservationVerdict[] | undefined {
     const heldBack = Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
     const open = this.#open ?? heldBack;
@@ -98,12 +84,12 @@ export class SharedLink {
       const isAwaited = isDownloading && nowSeconds - lastSeenSeconds <= REPORT_EXPECTED_SECONDS;
       if (isAwaited) reported = Math.min(reported, reportedSeconds);
     }
-    // While nobody downloads, hold back as long as possible, so that a new player is not late.
+    // While nobody downloads, bins wait as long as possible, so that a new player is not late.
     const heldBack = nowSeconds - HELD_BACK_SECONDS;
     const until = reported === Number.POSITIVE_INFINITY ? heldBack : Math.max(heldBack, Math.min(nowSeconds, reported));
     const end = Math.floor(until / BIN_SECONDS + 1e-6);
     if (end - this.#open > BINS / 2) {
-      // The machine slept: nothing is known about that time, and the ring buffers are outdated.
+      // The machine slept: that time is unknown, and the ring buffers are outdated.
       this.#players.clear();
       this.#open = undefined;
       return;
@@ -112,7 +98,7 @@ export class SharedLink {
     if (this.#players.size === 0) this.#open = undefined;
   }
 
-  /** Its share of all bits while it was downloading, or an equal one until that is known. */
+  /** Returns a player's share of all bits while it was downloading, or an equal share until that is known. */
   share(name: string): number {
     const player = this.#players.get(name);
     const others = this.#players.size - (player === undefined ? 0 : 1);
@@ -137,7 +123,7 @@ export class SharedLink {
     });
   }
 
-  #add(player: Player, { observation, first, open }: { observation: Reported; first: number; open: number }): void {
+  #add(player: Player, { observation, first, open }: { observation: Observation; first: number; open: number }): void {
     if (observation.kind === 'request-latency') {
       this.options.emit(observation);
       return;
@@ -166,9 +152,9 @@ export class SharedLink {
     let busySeconds = 0;
     for (const player of this.#players.values()) {
       bits += player.bits[at]!;
-      // Assume that the downloads of several players overlap.
+      // The downloads of several players are assumed to overlap.
       busySeconds = Math.max(busySeconds, player.busySeconds[at]!);
-      // Clear a later bin, which is not open to reports yet.
+      // A later bin is cleared, which is not open to reports yet.
       player.bits[(bin + BINS / 2) % BINS] = 0;
       player.busySeconds[(bin + BINS / 2) % BINS] = 0;
     }
@@ -181,15 +167,21 @@ export class SharedLink {
   }
 }
 
-function newPlayer(): Player {
-  const [bits, busySeconds] = [new Float64Array(BINS), new Float64Array(BINS)];
-  const never = Number.NEGATIVE_INFINITY;
-  return { bits, busySeconds, reportedSeconds: never, isDownloading: false, lastSeenSeconds: never };
+function newPlayer() {
+  return {
+    /** The index is the bin's number modulo `BINS`. */
+    bits: new Float64Array(BINS),
+    busySeconds: new Float64Array(BINS),
+    /** End of the player's newest observation. Since then it has been downloading or not. */
+    reportedSeconds: Number.NEGATIVE_INFINITY,
+    isDownloading: false,
+    lastSeenSeconds: Number.NEGATIVE_INFINITY,
+  };
 }
 
-/** `first`: the first bin that still accepts bits. */
+/** `first` is the first bin that still accepts bits. */
 function verdictOn(
-  observation: Reported,
+  observation: Observation,
   { nowSeconds, first }: { nowSeconds: number; first: number },
 ): ObservationVerdict {
   const isLatency = observation.kind === 'request-latency';
@@ -197,7 +189,7 @@ function verdictOn(
   if (!isLatency) {
     const seconds = endSeconds - observation.startSeconds;
     if (!(seconds > 0 && seconds <= LONGEST_SECONDS)) return 'impossible';
-    if (observation.kind === 'throughput' && observation.bits / seconds > MOST_BPS) return 'impossible';
+    if (observation.kind === 'throughput' && observation.bits / seconds > MOST_BPS) return 'too-fast';
   }
   if (!(endSeconds <= nowSeconds + FUTURE_SLACK_SECONDS)) return 'ahead';
   const isLate = isLatency ? endSeconds < nowSeconds - LONGEST_SECONDS : endSeconds <= first * BIN_SECONDS;

@@ -1,4 +1,4 @@
-/** The charts: the last minute with the forecast of the link, and the outages of the last hour. Pure. */
+/** Computes the charts: the last minute with the forecast of the link, and the outages of the last hour. Pure. */
 
 /** @import { QuantileForecast } from '../../abr/forecast.ts' */
 
@@ -6,35 +6,23 @@ const PAST_SECONDS = 60;
 const FUTURE_SECONDS = 15;
 const EPOCH_SECONDS = 15;
 const HOUR_SECONDS = 3600;
-/** Quantiles further out are not drawn: they would set the scale. */
+/** Quantiles further out are not drawn, because they would set the scale. */
 const OUTERMOST = 0.05;
-/** Space for the labels, in pixels. */
+/** Space for the labels and at the top, in pixels. */
 const LEFT = 34;
 const BOTTOM = 18;
 const TOP = 8;
-/** A longer gap interrupts a line: the dish did not answer, or there was no forecast. */
+/** A longer gap interrupts a line: the dish did not answer, or the service had no forecast. */
 const GAP_SECONDS = 3.5;
 
-/** @typedef {readonly { atSeconds: number, bps: number }[]} Rates in order of time, which is at most 0 */
+/** @typedef {readonly { atSeconds: number, bps: number }[]} Rates in order of time, in seconds from now, at most 0 */
 
 /**
- * @typedef {object} Chart SVG paths and positions in pixels.
- * @property {{ path: string, label: string }[]} fan from the widest range of quantiles to the narrowest
- * @property {string} median
- * @property {string} usage
- * @property {string} expected
- * @property {number[]} handovers
- * @property {number} now
- * @property {{ y: number, label: string }[]} rates in Mbit/s
- * @property {{ x: number, label: string }[]} times
- */
-
-/**
- * Times are seconds from now. Handovers are every 15 s from `handoverSeconds`; undefined: unknown.
+ * Times are seconds from now. Handovers are every 15 s from `handoverSeconds`, which is undefined if it is unknown.
+ * Returns SVG paths and positions in pixels. `fan` begins with the widest range of quantiles. `rates` are in Mbit/s.
  * @param {{ width: number, height: number, usage: Rates, expected: Rates,
  *   forecast: Pick<QuantileForecast, 'stepEndsSeconds' | 'levels' | 'quantilesBps'> & { issuedSeconds: number } | undefined,
  *   handoverSeconds: number | undefined }} given
- * @returns {Chart}
  */
 export function chartOf({ width, height, usage, expected, forecast, handoverSeconds }) {
   const bottom = height - BOTTOM;
@@ -69,9 +57,7 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
     return steps.join('');
   };
   /** @param {number} level */
-  const along = (level) => {
-    return steps.flatMap(({ from, to, bps }) => [point(from, bps[level] ?? 0), point(to, bps[level] ?? 0)]);
-  };
+  const along = (level) => steps.flatMap(({ from, to, bps }) => [from, to].map((at) => point(at, bps[level] ?? 0)));
   const fan = ranges.flatMap(({ low, high }) => {
     const path = `M${[...along(low), ...along(high).reverse()].join('L')}Z`;
     const [from, to] = [low, high].map((level) => Math.round((levels[level] ?? 0) * 100));
@@ -95,7 +81,7 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
 }
 
 /**
- * The last hour: per observed minute a ground, a bar of obstructed seconds, and one of other outages on top of it.
+ * Draws the last hour: per observed minute a ground, a bar of obstructed seconds, and on top a bar of other outages.
  * @param {{ width: number, height: number,
  *   minutes: readonly { startSeconds: number, outageSeconds: number, obstructedSeconds: number }[] }} given
  */
@@ -124,7 +110,7 @@ export function hourOf({ width, height, minutes }) {
   return { bars: bars.filter((bar) => bar.height > 0), rates, times };
 }
 
-/** @param {number | undefined} handoverSeconds of one of them; undefined: unknown */
+/** @param {number | undefined} handoverSeconds of any handover; undefined if it is unknown */
 function handoversInView(handoverSeconds = Number.NaN) {
   const first = (handoverSeconds % EPOCH_SECONDS) - PAST_SECONDS;
   const all = Array.from({ length: 7 }, (_, i) => first + i * EPOCH_SECONDS);
@@ -132,7 +118,7 @@ function handoversInView(handoverSeconds = Number.NaN) {
 }
 
 /**
- * The steps of a forecast that are shown, at most 15 s ahead.
+ * Clips the steps of a forecast to the chart, at most 15 s ahead.
  * @param {{ stepEndsSeconds: readonly number[], quantilesBps: readonly (readonly number[])[], issuedSeconds: number }} forecast
  */
 function stepsOf({ stepEndsSeconds, quantilesBps, issuedSeconds }) {
@@ -143,7 +129,7 @@ function stepsOf({ stepEndsSeconds, quantilesBps, issuedSeconds }) {
   });
 }
 
-/** 1, 2 or 5 times a power of ten, at least `value`. @param {number} value */
+/** Rounds up to 1, 2 or 5 times a power of ten. @param {number} value */
 function niceUnit(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 5].find((factor) => factor * power >= value) ?? 10);

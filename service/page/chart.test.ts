@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { chartOf, hourOf } from './chart.js';
 
-/** 10 px per second and 34 px for the labels. */
+/** The chart has 10 px per second, and 34 px for the labels. */
 const SIZE = { width: 784, height: 126 };
 const EMPTY = { ...SIZE, usage: [], expected: [], forecast: undefined, handoverSeconds: undefined };
 const FORECAST = {

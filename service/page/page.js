@@ -1,4 +1,4 @@
-/** The page of the service: asks once a second. Text of the service enters the document as text only. */
+/** The page of the service asks once a second. Text of the service enters the document as text only, never as HTML. */
 
 import { chartOf, hourOf } from './chart.js';
 import * as texts from './texts.js';
@@ -12,14 +12,14 @@ const TOKEN = 'leo-abr-token';
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * The newest replies and when they came, by the page's even clock, so that no leap of a clock moves the chart.
+ * The newest replies, and when they came by the page's even clock: no leap of a clock moves the chart.
  * @type {{ state: StateReply, forecast: ForecastReply, handovers: HandoversReply, history: HistoryReply,
  *   atMs: number } | undefined}
  */
 let newest;
-/** Why the newest question failed; undefined: it did not. @type {string | undefined} */
+/** Why the newest request failed; undefined if it succeeded. @type {string | undefined} */
 let failure;
-/** Ends the pause before the next question. */
+/** Ends the pause before the next request. */
 let askNow = () => {};
 
 async function watch() {
@@ -128,12 +128,11 @@ function drawChart(given) {
   const svg = axes({ width, height, rates, times });
   /** @param {number} x @param {string} style */
   const upright = (x, style) => shape('line', { class: style, x1: x, x2: x, y1: 0, y2: rates[0]?.y ?? height });
+  /** @param {string} style @param {string} d */
+  const line = (style, d) => shape('path', { class: style, d });
   svg.append(...handovers.map((x) => upright(x, 'handover')), upright(now, 'now'));
-  svg.append(
-    ...fan.map(({ path }) => shape('path', { class: 'fan', d: path })),
-    shape('path', { class: 'usage', d: usage }),
-  );
-  svg.append(shape('path', { class: 'expected', d: expected }), shape('path', { class: 'expected', d: median }));
+  svg.append(...fan.map(({ path }) => line('fan', path)), line('usage', usage));
+  svg.append(line('expected', expected), line('expected', median));
   byId('chart').replaceChildren(svg);
   if (fan.length > 0) setText('fan-key', `forecast, ${fan.map(({ label }) => label).join(' and ')}`);
 }
@@ -155,7 +154,7 @@ function element(tag, ...children) {
 
 /** @param {string} id @param {texts.Card} card */
 function fillCard(id, card) {
-  /** @param {string} text flags are not to be broken at their hyphens */
+  /** @param {string} text whose flags must not break at their hyphens */
   const withFlags = (text) => text.split(/(--[a-z-]+)/).map((part, i) => (i % 2 === 1 ? element('code', part) : part));
   const made = typeof card === 'string' ? element('p', ...withFlags(card)) : element('dl');
   if (typeof card !== 'string') for (const [term, text] of card) made.append(element('dt', term), element('dd', text));
@@ -170,7 +169,7 @@ function fillPlayers(rows) {
 }
 
 /**
- * Only if the text changes: screen readers announce changes, and a selection would be lost.
+ * Replaces children only if they changed: screen readers announce changes, and a selection would be lost.
  * @param {HTMLElement} of @param {HTMLElement[]} children
  */
 function replace(of, ...children) {

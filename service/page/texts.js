@@ -1,4 +1,4 @@
-/** What the page says about the service's replies. A card is rows of term and text, or one text that says what to do. Pure. */
+/** The texts of the page about the service's replies. Pure. A card has rows of term and text, or says what to do. */
 
 /** @import { ForecastReply, HandoversReply, HistoryReply, StateReply } from '../api/wire.ts' */
 /** @typedef {(readonly [term: string, text: string])[] | string} Card */
@@ -17,27 +17,27 @@ const DISH = {
 
 /** @type {Readonly<Record<Exclude<StateReply['sky']['state'], 'running'>, string>>} */
 const NO_SKY = {
-  unused: 'Satellites are not shown. Start the service with --tle and the orbits of CelesTrak to see them.',
-  'no-elements': 'There are no orbits yet. If a problem is shown above, it says why.',
+  unused: 'Satellites are not shown. To see them, start the service with --tle and the orbits of CelesTrak.',
+  'no-elements': 'No orbits have been loaded yet. If a problem is shown above, it says why.',
   'elements-too-old': 'The orbits are too old. Renew the file of --tle, or give the address of a newer one.',
   'no-location':
-    'The location of the dish is unknown. Start the service with --location, or allow it in the app of the dish.',
+    'The location of the dish is unknown. Start the service with --location, or allow access to it in the app of the dish.',
 };
 
-/** What the service sees now. @param {StateReply} state @param {number | undefined} handoverSeconds */
+/** Says what the service sees now. @param {StateReply} state @param {number | undefined} handoverSeconds */
 export function headline({ dish, link }, handoverSeconds) {
   const players = link.players === 0 ? 'No player reports.' : `${link.players} player${link.players === 1 ? '' : 's'}.`;
   const handover = handoverSeconds === undefined ? '' : ` Next handover in ${Math.ceil(handoverSeconds)} s.`;
   return `${DISH[dish.state]} ${players}${handover}`;
 }
 
-/** @param {number | undefined} silentSeconds since the last answer; undefined: there was none @param {string} why */
+/** @param {number | undefined} silentSeconds since the last answer; undefined without an answer @param {string} why */
 export function lostText(silentSeconds, why) {
   const since = silentSeconds === undefined ? '' : ` Everything below is ${duration(silentSeconds)} old.`;
   return `The service does not answer: ${why}.${since} This page keeps asking.`;
 }
 
-/** Each text stays the same, because screen readers announce changes. @param {StateReply} state @returns {string[]} */
+/** The text of a problem stays the same, because screen readers announce changes. @param {StateReply} state */
 export function problemTexts({ problems }) {
   return problems.map(({ part, message, sinceMs }) => {
     const since = new Date(sinceMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
@@ -78,8 +78,8 @@ export function hourText({ lastHour }) {
 
 /** @param {StateReply} state @returns {Card} */
 export function dishCard({ dish, serverUtcMs }) {
-  if (dish.state === 'unused') return 'Start the service with --dish 192.168.100.1:9200 to watch your dish.';
-  // Why a dish is unreachable is a problem, which is shown above.
+  if (dish.state === 'unused') return 'To watch your dish, start the service with --dish 192.168.100.1:9200.';
+  // If the dish is unreachable, the problem above says why.
   const detail = dish.detail && dish.state !== 'unreachable' ? ` (${dish.detail})` : '';
   return rows(
     ['State', `${dish.state}${detail}, for ${duration((serverUtcMs - dish.sinceMs) / 1000)}`],
@@ -98,10 +98,10 @@ export function dishCard({ dish, serverUtcMs }) {
 export function handoversCard({ epoch }, nextSeconds, { dish }) {
   if (nextSeconds === undefined && ['online', 'obstructed', 'outage'].includes(dish.state)) {
     const chance = percent(epoch.leoProbability ?? undefined) ?? 'unknown';
-    return `Unknown, although the dish answers: the observed throughput does not show the handovers that a dish has (probability: ${chance}). Downloads let the service find them.`;
+    return `Unknown, although the dish answers: the throughput shows no handovers yet (probability of a satellite link: ${chance}). Downloads let the service find them.`;
   }
   if (nextSeconds === undefined) {
-    return 'Unknown: the service has to see a dish, or the throughput of players, before it can tell when handovers are.';
+    return 'Unknown: the service must see a dish, or the throughput of players, before it can forecast handovers.';
   }
   return rows(
     ['Next', `in ${Math.ceil(nextSeconds)} s`],
@@ -122,7 +122,7 @@ export function skyCard({ sky }) {
   );
 }
 
-/** Per player: name, share, state. @param {StateReply} state */
+/** Returns number, share and state of each player. @param {StateReply} state */
 export function playerRows({ link, serverUtcMs }) {
   return link.eachPlayer.map(({ share, isDownloading, reportedMs }, i) => {
     const state = isDownloading ? 'downloading' : 'waiting';
@@ -135,7 +135,7 @@ export function playerRows({ link, serverUtcMs }) {
 export function recordingsCard({ recording }) {
   const { directory, lines, waiting, lost, deletedFiles } = recording;
   if (directory === null)
-    return 'Nothing is recorded. Start the service with --record and a folder to keep what it sees.';
+    return 'Nothing is recorded. To keep what the service sees, start the service with --record and a folder.';
   return rows(
     ['Folder', directory],
     ['Lines', lines.toLocaleString('en')],
@@ -151,7 +151,7 @@ export function aboutText({ version, startedMs, serverUtcMs, location }) {
   return `Version ${version}, started ${duration((serverUtcMs - startedMs) / 1000)} ago${place ?? ''}`;
 }
 
-/** `12 s`, `3 min`, `5 h`, `2 days`. Less than 0: the service's clock was set back. @param {number} seconds */
+/** `12 s`, `3 min`, `5 h`, `2 days`. It is negative if the service's clock was set back. @param {number} seconds */
 export function duration(seconds) {
   if (seconds < -1) return 'an unknown time';
   if (seconds < 100) return `${Math.max(0, Math.floor(seconds))} s`;
@@ -169,7 +169,7 @@ function percent(share, digits = 0) {
   return share === undefined ? undefined : `${(share * 100).toFixed(digits)} %`;
 }
 
-/** In Mbit/s. @param {number | undefined} bps */
+/** Converts to Mbit/s. @param {number | undefined} bps */
 function megabits(bps, unit = '') {
   return bps === undefined ? undefined : `${(bps / 1e6).toFixed(bps < 9.95e6 ? 1 : 0)}${unit}`;
 }

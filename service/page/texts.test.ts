@@ -14,19 +14,16 @@ const FORECAST = { issuedAtMs: NOW_MS, source: 'service', ...RATES, ...OTHERS };
 
 test('the headline says what the service sees', () => {
   const link = { ...STATE.link, players: 2 };
-  expect(texts.headline({ ...STATE, dish: DISH, link }, 6.2)).toBe(
-    'The dish is online. 2 players. Next handover in 7 s.',
-  );
+  const online = texts.headline({ ...STATE, dish: DISH, link }, 6.2);
+  expect(online).toBe('The dish is online. 2 players. Next handover in 7 s.');
   expect(texts.headline(STATE, undefined)).toBe('No dish is configured. No player reports.');
-  const gone = { ...DISH, state: 'unreachable' as const };
-  expect(texts.headline({ ...STATE, dish: gone, link: { ...link, players: 1 } }, undefined)).toBe(
-    'The dish does not answer. 1 player.',
-  );
+  const gone = { ...STATE, dish: { ...DISH, state: 'unreachable' as const }, link: { ...link, players: 1 } };
+  expect(texts.headline(gone, undefined)).toBe('The dish does not answer. 1 player.');
 });
 
 test('a service that knows nothing says in each card what to do', () => {
   for (const card of [texts.dishCard(STATE), texts.skyCard(STATE), texts.recordingsCard(STATE)]) {
-    expect(card).toMatch(/Start the service with --\w+/);
+    expect(card).toMatch(/start the service with --\w+/);
   }
   expect(texts.handoversCard(service.handovers(), undefined, STATE)).toMatch(/^Unknown: /);
   const online = { ...STATE, dish: DISH };
@@ -48,12 +45,10 @@ test('cards show what is known and omit the rest', () => {
     ['Download', '12 Mbit/s'],
     ['Upload', '0.4 Mbit/s'],
   ]);
-  expect(texts.dishCard({ ...STATE, dish: { ...DISH, state: 'outage', detail: 'no pings come back' } })).toEqual([
-    ['State', 'outage (no pings come back), for 12 min'],
-  ]);
-  expect(texts.dishCard({ ...STATE, dish: { ...DISH, state: 'unreachable', detail: 'no answer' } })).toEqual([
-    ['State', 'unreachable, for 12 min'],
-  ]);
+  const shown = (state: 'outage' | 'unreachable', detail: string) =>
+    texts.dishCard({ ...STATE, dish: { ...DISH, state, detail } });
+  expect(shown('outage', 'no pings')).toEqual([['State', 'outage (no pings), for 12 min']]);
+  expect(shown('unreachable', 'no answer')).toEqual([['State', 'unreachable, for 12 min']]);
   const recording = { directory: 'home', lines: 12_345, waiting: 7, lost: 0, deletedFiles: 0 };
   expect(texts.recordingsCard({ ...STATE, recording })).toEqual([
     ['Folder', 'home'],
@@ -76,9 +71,8 @@ test('the last hour is summed up, and says what to do about obstruction', () => 
   const minute = { startMs: 0, observedSeconds: 60, outageSeconds: 0, obstructedSeconds: 0 };
   const of = (...lastHour: (typeof minute)[]) => texts.hourText({ lastHour });
   expect(of(minute)).toBe('No outage and no obstruction in 1 observed minute.');
-  expect(of(minute, { ...minute, outageSeconds: 7 })).toBe(
-    'Outages: 7 s. View obstructed: 0 s. Affected: 1 of 2 observed minutes.',
-  );
+  const outage = of(minute, { ...minute, outageSeconds: 7 });
+  expect(outage).toBe('Outages: 7 s. View obstructed: 0 s. Affected: 1 of 2 observed minutes.');
   expect(of({ ...minute, obstructedSeconds: 3 })).toContain('Something blocks the view');
 });
 
@@ -90,19 +84,11 @@ test('the link is a median, and what to count on', () => {
       'Observed: 5 min of downloads.',
   );
   const three = { ...FORECAST, levels: [0.2, 0.5, 0.8], quantilesBps: [[1e6, 2e6, 3e6]] };
-  expect(texts.linkText({ ...reply, forecast: three }, { ...STATE, link })).toContain(
-    'count on 1.0 Mbit/s (the risk of less is 20 %)',
-  );
+  const text = texts.linkText({ ...reply, forecast: three }, { ...STATE, link });
+  expect(text).toContain('count on 1.0 Mbit/s (the risk of less is 20 %)');
 });
 
-test.each([
-  [-3600, 'an unknown time'],
-  [-1, '0 s'],
-  [99.9, '99 s'],
-  [100, '1 min'],
-  [5999, '99 min'],
-  [6000, '1 h'],
-  [172_800, '2 days'],
-])('%d s is %s', (seconds, text) => {
-  expect(texts.duration(seconds)).toBe(text);
+test('durations have one unit', () => {
+  const shown = [-3600, -1, 99.9, 100, 5999, 6000, 172_800].map(texts.duration);
+  expect(shown).toEqual(['an unknown time', '0 s', '99 s', '1 min', '99 min', '1 h', '2 days']);
 });

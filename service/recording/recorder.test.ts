@@ -20,17 +20,22 @@ async function recorder(options: Partial<RecorderOptions> = {}) {
   const made = new Recorder({ directory: at(), maxBytes: 1e9, clock, problems, ...options });
   await made.open();
   const trigger = (n: number, bytes = 1) => made.record('trigger', { data: { n, text: 'x'.repeat(bytes) } });
-  return { made, problems, trigger };
+  /** Records triggers of 900 bytes one by one. */
+  const write = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) {
+      trigger(n, 900);
+      await made.flush();
+    }
+  };
+  return { made, problems, trigger, write };
 }
 
-/** Observes seconds `from` to `to` after `startMs` in pieces of 0.1 s; without `bits` per piece: nothing. */
+/** Observes seconds `from` to `to` after `startMs` in pieces of 0.1 s. Without `bits` per piece, players are idle. */
 function observe(made: Recorder, startMs: number, { from, to, bits }: { from: number; to: number; bits?: number }) {
   for (let tenth = from * 10; tenth < to * 10; tenth++) {
     const when = { startSeconds: tenth / 10, endSeconds: (tenth + 1) / 10 };
-    made.observation(
-      bits === undefined ? { kind: 'idle', ...when } : { kind: 'throughput', ...when, bits },
-      (seconds) => startMs + seconds * 1000,
-    );
+    const observation = bits === undefined ? { kind: 'idle' as const } : { kind: 'throughput' as const, bits };
+    made.observation({ ...observation, ...when }, (seconds) => startMs + seconds * 1000);
   }
 }
 
@@ -45,7 +50,7 @@ function lines(): Record<string, unknown>[] {
 
 /** The numbers of the recorded triggers. */
 const numbers = () => lines().map(({ data }) => (data as { n: number }).n);
-/** `count` numbers, the last one `end - 1`. */
+/** Returns `count` successive numbers. The last number is `end - 1`. */
 const newest = (count: number, end: number) => Array.from({ length: count }, (_, i) => end - count + i);
 
 describe('a recording', () => {
@@ -67,7 +72,7 @@ describe('a recording', () => {
   test('contains traces that other commands can read, in UTC and with pings', async () => {
     const { made } = await recorder({ place: () => '48.1, 11.6' });
     const zeroMs = clock.utcMs();
-    // 40 s of downloading, a pause of 10 s, and 10 s of downloading.
+    // The player downloads for 40 s, pauses for 10 s, and downloads for 10 s.
     for (let from = 30; from < 90; from++) {
       const isBusy = from < 70 || from >= 80;
       made.telemetry({ atMs: zeroMs + from * 1000, latencyMs: 25, dropRate: 0.01 });
@@ -117,7 +122,7 @@ describe('a full disk', () => {
   });
 
   test('loses no file that begins or is finished meanwhile, nor the sidecar of a trace', async () => {
-    const disk = new SmallDisk({ room: 30 });
+    const disk = new SmallDisk(30);
     const { made, problems, trigger } = await recorder({ files: disk });
     const startMs = clock.utcMs();
     // Each leap finishes the trace, and after 7 hours the records are rotated.
@@ -128,9 +133,8 @@ describe('a full disk', () => {
       await made.flush();
       clock.advance(7 * 3600);
     }
-    expect(problems.list()).toMatchObject([
-      { code: 'failed', message: 'ENOSPC: no space left; lines wait to be written' },
-    ]);
+    const message = 'ENOSPC: no space left; lines wait to be written';
+    expect(problems.list()).toMatchObject([{ code: 'failed', message }]);
     expect(readdirSync(at()).filter((name) => name.endsWith('.csv'))).toEqual([]);
     expect(made.status().waiting).toBeGreaterThan(40);
     disk.room = 1e6;
@@ -153,9 +157,8 @@ describe('a full disk', () => {
     const { lost, waiting } = made.status();
     expect(lost + waiting).toBe(500);
     expect(waiting).toBeGreaterThan(100);
-    expect(problems.list()).toContainEqual(
-      expect.objectContaining({ code: 'lost', message: `${lost} lines are lost` }),
-    );
+    const message = `${lost} lines are lost`;
+    expect(problems.list()).toContainEqual(expect.objectContaining({ code: 'lost', message }));
     disk.room = 1e6;
     await made.flush();
     expect(problems.list()).toMatchObject([{ code: 'lost' }]);
@@ -183,23 +186,20 @@ describe('a restarted recorder', () => {
   });
 
   test('repairs files after a crash and begins a new one', async () => {
-    const first = await recorder();
-    first.trigger(1);
-    await first.made.close();
-    const [name] = readdirSync(at());
-    appendFileSync(at(name!), '{"kind":"tri');
-    const second = await recorder();
-    second.trigger(2);
-    await second.made.close();
+    for (const n of [1, 2]) {
+      const { made, trigger } = await recorder();
+      trigger(n);
+      await made.close();
+      if (n === 1) appendFileSync(at(readdirSync(at())[0]!), '{"kind":"tri');
+    }
     expect(numbers()).toEqual([1, 2]);
   });
 
   test('refuses a folder that cannot be created', async () => {
     writeFileSync(at('file'), '');
-    await expect(recorder({ directory: at('file', 'below') })).rejects.toMatchObject({
-      name: 'InputError',
-      message: expect.stringContaining('expected a folder that can be written to, got "ENOTDIR'),
-    });
+    const message = expect.stringContaining('expected a folder that can be written to, got "ENOTDIR');
+    const opened = recorder({ directory: at('file', 'below') });
+    await expect(opened).rejects.toMatchObject({ name: 'InputError', message });
   });
 });
 
@@ -211,7 +211,7 @@ describe('the size limit', () => {
     const { made, problems, trigger } = await recorder({ maxBytes });
     for (let n = 0; n < 2000; n++) {
       trigger(n, 900);
-      // Most lines come one by one, some at once.
+      // Most lines come one by one, but some come at once.
       if (n % 10 !== 0 || n % 500 > 400) continue;
       clock.advance(1);
       await made.flush();
@@ -226,13 +226,10 @@ describe('the size limit', () => {
   });
 
   test('deletes in order of creation, even if the clock was ahead', async () => {
-    for (const [from, leapSeconds] of [[0, 40 * 86_400] as const, [60, -40 * 86_400] as const]) {
-      clock.leap(leapSeconds);
-      const { made, trigger } = await recorder({ maxBytes: 100_000 });
-      for (let n = from; n < from + 60; n++) {
-        trigger(n, 900);
-        await made.flush();
-      }
+    for (const [i, leapDays] of [40, -40].entries()) {
+      clock.leap(leapDays * 86_400);
+      const { made, write } = await recorder({ maxBytes: 100_000 });
+      await write(60 * i, 60 * (i + 1));
       await made.close();
     }
     const kept = numbers();
@@ -250,16 +247,12 @@ describe('the size limit', () => {
   });
 
   test('is reported as exceeded if files cannot be deleted, and recording continues', async () => {
-    const disk = new SmallDisk({ room: 1e9 });
+    const disk = new SmallDisk(1e9);
     disk.unlink = () => Promise.reject(new Error('EPERM: not allowed'));
-    const { made, problems, trigger } = await recorder({ maxBytes: 50_000, files: disk });
-    for (let n = 0; n < 100; n++) {
-      trigger(n, 900);
-      await made.flush();
-    }
-    expect(problems.list()).toMatchObject([
-      { code: 'over-limit', message: 'old recordings cannot be deleted: EPERM: not allowed' },
-    ]);
+    const { made, problems, write } = await recorder({ maxBytes: 50_000, files: disk });
+    await write(0, 100);
+    const message = 'old recordings cannot be deleted: EPERM: not allowed';
+    expect(problems.list()).toMatchObject([{ code: 'over-limit', message }]);
     await made.close();
     expect(numbers()).toHaveLength(100);
   });

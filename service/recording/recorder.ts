@@ -1,4 +1,4 @@
-/** Records observations as JSON lines and traces. If a write fails, its lines wait for the next one. */
+/** Records observations as lines of JSON and as traces. If a write fails, its lines wait for the next write. */
 
 import * as nodeFiles from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -7,52 +7,46 @@ import type { StateReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
-import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
+import { type FileSystem, RecordingFolder } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 import { appendWhole, openFolder } from './whole-lines.ts';
 
-export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files'> {
+export interface RecorderOptions {
+  directory: string;
+  /** Limit of all recordings in the folder. */
   maxBytes: number;
   clock: Clock;
   problems: Problems;
-  /** Location for the sidecars of traces, in words or rounded degrees. */
+  /** Returns the location for the sidecars of traces. Default: unknown. */
   place?: () => string | undefined;
   /** Default: `node:fs/promises`. */
   files?: FileSystem;
 }
 
-/** Lines could not be recorded. The message says how many. */
+/** Some lines could not be recorded. The message has their number. */
 export class LostLinesError extends Error {
   override readonly name = 'LostLinesError';
 }
 
-interface RecordingFile {
-  stem: string;
-  path: string;
-  /** Begin of the file, monotonic. */
-  beganMs: number;
-  /** Complete lines that are not in the file yet. */
-  waiting: string[];
-  writtenBytes: number;
-  isEnded: boolean;
-}
+type RecordingFile = ReturnType<typeof newFile>;
 
+/** Files are rotated after six hours. */
 const FILE_MS = 6 * 3_600_000;
-/** Files are rotated at the limit divided by this, so that deleting one keeps most of the recordings. */
+/** Files are rotated at the limit divided by this, so that most recordings stay when a file is deleted. */
 const FILES_WITHIN_LIMIT = 8;
-/** Characters that may wait for a full disk: hours of lines. */
+/** Most characters that wait for a full disk: hours of lines. */
 const MOST_WAITING = 64e6;
 
 export class Recorder {
   readonly #options: RecorderOptions & { files: FileSystem };
   readonly #folder: RecordingFolder;
-  /** An earlier start has recorded the dish's history until then, UTC in ms. */
+  /** End of the dish's history that an earlier start has recorded, UTC in ms. */
   #recordedUntilMs = Number.NEGATIVE_INFINITY;
   #newestPing: TelemetrySecond | undefined;
   #records: RecordingFile | undefined;
   #rows = new TraceRows();
   #trace: RecordingFile | undefined;
-  /** Files to which lines will be written, in the order of their beginning. */
+  /** The files that get lines, in the order in which they began. */
   readonly #open = new Set<RecordingFile>();
   /** Length of the waiting lines, in characters. */
   #waitingSize = 0;
@@ -62,14 +56,14 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = { files: nodeFiles, ...options };
-    this.#folder = new RecordingFolder(this.#options);
+    this.#folder = new RecordingFolder(options.directory, this.#options.files);
   }
 
-  /** Creates the folder and repairs files after a crash. Throws an `InputError` if the folder is not writable. */
+  /** Creates the folder and repairs files after a crash. Rejects with an `InputError` if the folder is not writable. */
   async open(): Promise<void> {
     await openFolder(this.#options.directory, async () => {
       const endedMs = await this.#folder.repair();
-      // Unless the clock was set back.
+      // If the clock was set back, the end would be in the future.
       if (endedMs <= this.#options.clock.utcMs()) this.#recordedUntilMs = endedMs;
       await this.#makeRoom(0);
     });
@@ -91,7 +85,7 @@ export class Recorder {
     if (!isRecorded) this.record('telemetry', second);
   }
 
-  /** Adds a line with the time, unless `fields` has one. */
+  /** Adds a line. Its time is now, unless `fields` has `atMs`. */
   record(kind: string, fields: object): void {
     const { clock, problems, maxBytes } = this.#options;
     if (this.#waitingSize > Math.min(MOST_WAITING, maxBytes / 2)) {
@@ -99,18 +93,15 @@ export class Recorder {
       problems.report('recording', 'lost', lossText(this.#lost));
       return;
     }
-    if (this.#records !== undefined && this.#isFull(this.#records)) {
-      this.#end(this.#records);
-      this.#records = undefined;
-    }
+    if (this.#isFull(this.#records)) this.#records = this.#end(this.#records);
     this.#records ??= this.#begin(this.#folder.newStem('records', clock.utcMs()), 'jsonl');
     this.#push(this.#records, `${JSON.stringify({ kind, atMs: clock.utcMs(), ...fields })}\n`);
   }
 
-  /** An observation of the whole link, in order of time; `utcMsAt` converts its seconds to UTC. */
+  /** Takes an observation of the whole link, in order of time. `utcMsAt` converts its seconds to UTC. */
   observation(observation: Observation, utcMsAt: (seconds: number) => number): void {
     if (observation.kind === 'request-latency') return;
-    if (this.#trace !== undefined && this.#isFull(this.#trace)) this.onLeap();
+    if (this.#isFull(this.#trace)) this.onLeap();
     const ping = this.#newestPing;
     const isFresh = ping !== undefined && Math.abs(utcMsAt(observation.endSeconds) - ping.atMs) < 3000;
     const rows = this.#rows.add(observation, isFresh ? ping : undefined);
@@ -119,14 +110,13 @@ export class Recorder {
     this.#push(this.#trace, ...rows);
   }
 
-  /** Call it after a leap of UTC: the times of a trace must be of one clock. */
+  /** Ends the trace. Call it after a leap of UTC: all times of a trace must be of the same clock. */
   onLeap(): void {
-    this.#end(this.#trace);
-    this.#trace = undefined;
+    this.#trace = this.#end(this.#trace);
     this.#rows = new TraceRows();
   }
 
-  /** Writes waiting lines, unless a write is pending. Call it once a second. Reports problems and never rejects. */
+  /** Writes waiting lines, unless a write is pending. Call it once a second. It reports problems and never rejects. */
   flush(): Promise<void> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
@@ -134,7 +124,7 @@ export class Recorder {
     return this.#writing;
   }
 
-  /** Writes all lines. Rejects with a `LostLinesError` if lines were lost now or before. */
+  /** Writes all lines. Rejects with a `LostLinesError` if lines have been lost. */
   async close(): Promise<void> {
     await this.#writing;
     this.onLeap();
@@ -148,13 +138,13 @@ export class Recorder {
     return this.#options.maxBytes / FILES_WITHIN_LIMIT;
   }
 
-  #isFull({ writtenBytes, beganMs }: RecordingFile): boolean {
-    return writtenBytes >= this.#fileBytes || this.#options.clock.monotonicMs() - beganMs >= FILE_MS;
+  #isFull(file: RecordingFile | undefined): boolean {
+    if (file === undefined) return false;
+    return file.writtenBytes >= this.#fileBytes || this.#options.clock.monotonicMs() - file.beganMs >= FILE_MS;
   }
 
   #begin(stem: string, extension: string): RecordingFile {
-    const beganMs = this.#options.clock.monotonicMs();
-    const file = { stem, path: `${stem}.${extension}`, beganMs, waiting: [], writtenBytes: 0, isEnded: false };
+    const file = newFile(stem, extension, this.#options.clock.monotonicMs());
     this.#open.add(file);
     return file;
   }
@@ -171,7 +161,7 @@ export class Recorder {
       start_utc: startUtc,
       source: 'leo-abr serve: what players reported, with the ping of the dish',
     };
-    // Before the trace, so that no trace on the disk lacks it.
+    // The sidecar is written first, so that no trace on the disk lacks it.
     const beside = this.#begin(stem, 'json');
     this.#push(beside, `${JSON.stringify(sidecar)}\n`);
     this.#end(beside);
@@ -183,11 +173,11 @@ export class Recorder {
     this.#waitingSize += lines.join('').length;
   }
 
-  #end(file: RecordingFile | undefined): void {
+  /** Ends a file: it gets no more lines. Returns undefined. */
+  #end(file: RecordingFile | undefined): undefined {
     if (file !== undefined) file.isEnded = true;
   }
 
-  /** Never rejects. */
   async #write(): Promise<void> {
     const { problems } = this.#options;
     try {
@@ -201,13 +191,13 @@ export class Recorder {
     }
   }
 
-  /** Writes the waiting lines of a file. They wait again if that fails. */
+  /** Writes the waiting lines of a file. If that fails, they wait again. */
   async #writeLines(file: RecordingFile): Promise<void> {
     const { files } = this.#options;
     const lines = file.waiting.splice(0);
     const text = lines.join('');
     const bytes = Buffer.from(text);
-    // Many lines at once, after a full disk, outgrow the file.
+    // After a full disk, many lines at once may outgrow the file.
     const isOutgrown = file.writtenBytes + bytes.length > this.#fileBytes;
     if (file.writtenBytes === 0 || isOutgrown) await this.#makeRoom(bytes.length);
     await appendWhole(files, file.path, bytes, file.writtenBytes).catch((error) => {
@@ -219,7 +209,7 @@ export class Recorder {
     this.#lines += lines.length;
   }
 
-  /** Makes room for bytes that come, and for the growth of the open records and trace. */
+  /** Makes room for `coming` bytes, and for the growth of the open records and trace. */
   async #makeRoom(coming: number): Promise<void> {
     const { problems, maxBytes } = this.#options;
     try {
@@ -230,6 +220,12 @@ export class Recorder {
       problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
     }
   }
+}
+
+/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. */
+function newFile(stem: string, extension: string, beganMs: number) {
+  const waiting: string[] = [];
+  return { stem, path: `${stem}.${extension}`, beganMs, waiting, writtenBytes: 0, isEnded: false };
 }
 
 function lossText(count: number): string {

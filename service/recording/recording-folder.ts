@@ -1,39 +1,37 @@
-/** Deletes the oldest recordings, by a number in the name: the clock may have been wrong. */
+/** The folder of recordings. It deletes the oldest by a number in the name, because the clock may have been wrong. */
 
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AppendFiles } from './whole-lines.ts';
 
-/** What tests replace by a full disk. */
+/** The file system, which tests replace by a full disk. */
 export type FileSystem = AppendFiles & Pick<typeof nodeFiles, 'unlink'>;
 
-export interface RecordingFolderOptions {
-  directory: string;
-  files: FileSystem;
-}
-
-/** Records, or a trace with its sidecar. */
+/** A file of records, or a trace with its sidecar. */
 interface RecordedFiles {
-  /** Paths of its files without their extensions. */
+  /** Path without an extension. */
   stem: string;
   files: string[];
   order: number;
   bytes: number;
-  /** UTC in ms. */
+  /** Newest change, UTC in ms. */
   changedMs: number;
 }
 
 const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/;
-/** Longer than any line. */
+/** A line is shorter than this. */
 const TAIL_BYTES = 2 ** 20;
 
 export class RecordingFolder {
   #nextOrder = 1;
   deletedFiles = 0;
 
-  constructor(private readonly options: RecordingFolderOptions) {}
+  constructor(
+    private readonly directory: string,
+    private readonly files: FileSystem,
+  ) {}
 
-  /** Removes last lines without a newline, which a crash leaves. Returns when the folder's recordings ended, UTC in ms. */
+  /** Removes incomplete last lines, which a crash leaves. Resolves with the end of the recordings, UTC in ms. */
   async repair(): Promise<number> {
     const all = await this.#list();
     const paths = all.flatMap(({ files }) => files).filter((path) => !path.endsWith('.json'));
@@ -43,10 +41,10 @@ export class RecordingFolder {
 
   newStem(kind: 'records' | 'trace', beganMs: number): string {
     const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
-    return join(this.options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
+    return join(this.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
-  /** Deletes the oldest recordings until `most` bytes are left. Files of `open` stems are kept and not counted. */
+  /** Deletes the oldest recordings until at most `most` bytes are left. Files of `open` stems stay and do not count. */
   async deleteBeyond(most: number, open: readonly string[]): Promise<void> {
     const all = (await this.#list()).filter(({ stem }) => !open.includes(stem));
     let bytes = all.reduce((sum, one) => sum + one.bytes, 0);
@@ -54,15 +52,15 @@ export class RecordingFolder {
       if (bytes <= most) break;
       bytes -= one.bytes;
       for (const path of one.files) {
-        await this.options.files.unlink(path);
+        await this.files.unlink(path);
         this.deletedFiles++;
       }
     }
   }
 
-  /** Oldest first. */
+  /** Lists the recordings, oldest first. */
   async #list(): Promise<RecordedFiles[]> {
-    const { directory } = this.options;
+    const { directory } = this;
     const found = new Map<string, RecordedFiles>();
     for (const name of await nodeFiles.readdir(directory)) {
       const [, stem, order] = NAME.exec(name) ?? [];

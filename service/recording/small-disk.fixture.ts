@@ -1,17 +1,13 @@
-/** A file system with limited space on top of the real one. */
+/** A file system with limited space, which writes to the real file system. */
 
 import * as nodeFiles from 'node:fs/promises';
 import type { FileSystem } from './recording-folder.ts';
 
 export class SmallDisk implements FileSystem {
-  /** Free bytes; deleted and truncated bytes become free. */
-  room: number;
+  /** `room`: free bytes. Deleted and truncated bytes become free. */
+  constructor(public room = 0) {}
 
-  constructor({ room = 0 } = {}) {
-    this.room = room;
-  }
-
-  /** Writes what fits before it fails. */
+  /** Writes the bytes that fit, then fails if any are left. */
   appendFile: FileSystem['appendFile'] = async (path, data) => {
     const bytes = data as Uint8Array;
     const fitting = Math.min(bytes.length, this.room);

@@ -1,15 +1,15 @@
-/** Rows of a recorded trace, one per second while players were downloading; a blank row begins a gap. */
+/** Rows of a recorded trace: a row per second while players were downloading. A blank row begins a gap. */
 
 import type { Observation } from '../../abr/forecast.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 
-/** A second's throughput is known if downloads took at least this much of it. */
+/** The throughput of a second is known if downloads took at least this much of it. */
 const LEAST_BUSY_SECONDS = 0.5;
 
 const HEADER = 'time_s,throughput_mbps,rtt_ms,loss\n';
 
 export class TraceRows {
-  /** Time of the first row, which is 0 in the trace; undefined before it. */
+  /** Time of the first row, which is 0 in the trace; undefined before the first row. */
   startSecond: number | undefined;
   #second = Number.NaN;
   #bits = 0;
@@ -17,7 +17,7 @@ export class TraceRows {
   /** `time_s` after the last row; undefined after a blank row. */
   #knownUntil: number | undefined;
 
-  /** Observations in order of time, at most 1 s long. Returns the completed rows, the header first. */
+  /** Takes observations in order of time, at most 1 s long. Returns the completed rows; the header comes first. */
   add(observation: Exclude<Observation, { kind: 'request-latency' }>, ping: TelemetrySecond | undefined): string[] {
     const { startSeconds, endSeconds } = observation;
     const second = Math.floor(startSeconds + 1e-6);

@@ -1,12 +1,12 @@
-/** Files to which whole lines are appended, in a folder that can be written to. */
+/** Appends whole lines to files, and prepares their folder. */
 
 import * as nodeFiles from 'node:fs/promises';
 import { InputError } from '../../abr/errors.ts';
 
-/** What tests replace by a full disk. */
+/** Functions of the file system, which tests replace by a full disk. */
 export type AppendFiles = Pick<typeof nodeFiles, 'appendFile' | 'truncate'>;
 
-/** Creates the folder and prepares it. Throws an `InputError` if that fails or it is not writable. */
+/** Creates the folder and prepares it. Rejects with an `InputError` if that fails or the folder is not writable. */
 export async function openFolder(directory: string, prepare = async () => {}): Promise<void> {
   try {
     await nodeFiles.mkdir(directory, { recursive: true });
@@ -17,12 +17,12 @@ export async function openFolder(directory: string, prepare = async () => {}): P
   }
 }
 
-/** Appends all bytes to the file, which has `size` bytes so far, or rejects and appends none. */
+/** Appends all bytes to the file, which has `size` bytes so far. Otherwise appends none and rejects. */
 export async function appendWhole(files: AppendFiles, path: string, bytes: Uint8Array, size: number): Promise<void> {
   try {
     await files.appendFile(path, bytes);
   } catch (error) {
-    // The disk may have taken a part of them.
+    // The disk may have taken a part of the bytes.
     await files.truncate(path, size).catch(() => {});
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * Loads orbital elements from a file, or from a URL with a copy on disk for starts without internet. Refreshes them
- * every few hours and rejects those that are too old to locate satellites.
+ * Loads orbital elements from a file or a URL, and renews them every few hours. A copy of the URL's elements on the disk
+ * is for starts without internet. If elements are too old to locate satellites, they are not fresh.
  *
  * Everybody in the network can read its problems, and URLs may contain secrets. Messages therefore consist of texts of
  * this file, error codes, and URLs without their query, never of messages of a library or a server.
@@ -15,7 +15,7 @@ import type { Problems } from '../problems.ts';
 import { type ElementSet, parseElements } from './elements.ts';
 
 export interface ElementSourceOptions {
-  /** A file or an http(s) URL without name and password. */
+  /** A file, or an http(s) URL without name and password. */
   source: string;
   cacheDirectory: string;
   maxAgeDays: number;
@@ -33,10 +33,10 @@ const TIMEOUT_MS = 30_000;
 export class ElementSource {
   readonly #url: URL | undefined;
   readonly #name: string;
-  /** Path of the copy, one per URL. */
+  /** Path of the copy. Each URL has a copy. */
   readonly #copy: string;
   #nextMs = Number.NEGATIVE_INFINITY;
-  /** The newest elements, of any age; undefined before the first success. */
+  /** The newest elements, whatever their age; undefined before the first success. */
   set: ElementSet | undefined;
 
   constructor(private readonly options: ElementSourceOptions) {
@@ -51,12 +51,12 @@ export class ElementSource {
     return this.options.clock.utcMs() - (this.set?.newestMs ?? Number.NaN);
   }
 
-  /** Also false for elements from the future, which are as inaccurate as old ones. */
+  /** Elements from the future are not fresh: they are as inaccurate as old elements. */
   get isFresh(): boolean {
     return Math.abs(this.ageMs) <= this.options.maxAgeDays * DAY_MS;
   }
 
-  /** Loads elements when due. Reports problems and never rejects. */
+  /** Loads elements when they are due. Reports problems and never rejects. */
   async refresh(): Promise<void> {
     const { clock, problems, maxAgeDays, source } = this.options;
     if (clock.monotonicMs() >= this.#nextMs) {
@@ -66,7 +66,7 @@ export class ElementSource {
         for (const code of ['no-elements', 'elements-not-renewed']) problems.clear('sky', code);
         this.#nextMs = clock.monotonicMs() + REFRESH_MS;
       } catch (error) {
-        // Continue with the previous elements, or with the copy.
+        // The previous elements stay in use, or else the copy.
         if (this.#url !== undefined) this.set ??= await this.#read(this.#copy).catch(() => undefined);
         if (this.set !== undefined) problems.clear('sky', 'no-elements');
         const code = this.set === undefined ? 'no-elements' : 'elements-not-renewed';
@@ -81,7 +81,7 @@ export class ElementSource {
   }
 
   async #fromUrl(url: URL): Promise<ElementSet> {
-    // After a restart, use a recent copy instead of a download.
+    // After a restart, a recent copy replaces the download.
     if (this.set === undefined) {
       const copied = await stat(this.#copy).catch(() => undefined);
       const isRecent = copied && Math.abs(this.options.clock.utcMs() - copied.mtimeMs) < REFRESH_MS;
@@ -92,7 +92,7 @@ export class ElementSource {
     const text = await response.text();
     if (!response.ok) throw new InputError(this.#name, 'an answer with success', response.status);
     const set = parseElements(text, this.#name);
-    // After parsing, so that only valid elements replace the copy. Without one, the next start downloads again.
+    // Only valid elements replace the copy. If it cannot be written, the next start downloads again.
     await this.#keep(text).catch(() => {});
     return set;
   }
@@ -111,6 +111,6 @@ export class ElementSource {
 function reasonOf(error: unknown, name: string): string {
   if (error instanceof InputError) return error.message;
   const { name: kind, code, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
-  // `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `TimeoutError` ...
+  // The reason is a word, such as `ECONNREFUSED`, `CERT_HAS_EXPIRED` or `TimeoutError`.
   return `${name}: it cannot be read (${[code, cause?.code, kind].find((one) => /^[A-Z]\w+$/.test(one ?? ''))})`;
 }

@@ -6,25 +6,23 @@ import { InputError } from '../../abr/errors.ts';
 export interface Elements {
   name: string;
   orbit: SatRec;
-  /** UTC in ms. */
+  /** Time at which the elements were exact, UTC in ms. */
   epochMs: number;
 }
 
-export interface ElementSet {
-  /** The newest of each satellite. */
-  elements: Elements[];
-  /** Newest epoch, UTC in ms. */
-  newestMs: number;
-}
+export type ElementSet = ReturnType<typeof parseElements>;
 
-/** Two lines of 69 characters with the same number, and perhaps one with a name before them. */
+/** Matches two lines of 69 characters with the same number, and the line with a name before them, if any. */
 const PAIR =
   /(?:^|\n)(?:(?![12] )(?:0 )?(?<name>.*?) *\n)?(?<line1>1 (?<number>.{5}).{62}) *\n(?<line2>2 \k<number>.{62}) *(?=\n|$)/g;
 /** Julian date of 1970-01-01. */
 const UNIX_EPOCH_DAYS = 2_440_587.5;
 
-/** With or without name lines, as CelesTrak and Space-Track publish them. @throws {InputError} */
-export function parseElements(text: string, source: string): ElementSet {
+/**
+ * Parses elements with or without name lines, as CelesTrak and Space-Track publish them. Returns the newest elements of
+ * each satellite, and the newest epoch in UTC ms. @throws {InputError}
+ */
+export function parseElements(text: string, source: string) {
   const byNumber = new Map<string, Elements>();
   for (const { groups } of text.replaceAll('\r', '').matchAll(PAIR)) {
     const { name, number, line1, line2 } = groups as Record<'number' | 'line1' | 'line2', string> & { name?: string };
@@ -39,6 +37,6 @@ export function parseElements(text: string, source: string): ElementSet {
     return { elements, newestMs: elements.reduce((newest, { epochMs }) => Math.max(newest, epochMs), -Infinity) };
   }
   const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2)';
-  // Not quoted: the text may be a page that repeats a password.
+  // The text is not quoted, because it may be a page that repeats a password.
   throw new InputError(source, expected, `none in ${text.split('\n').filter((line) => line !== '').length} lines`);
 }

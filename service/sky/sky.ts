@@ -8,24 +8,20 @@ import type { LocationReading } from '../dish/read-answers.ts';
 import type { ElementSource } from './element-source.ts';
 import type { Elements } from './elements.ts';
 
-export interface SkyOptions {
-  source: ElementSource;
-  /** As it is shown, because directions to satellites reveal the place. */
-  place(): LocationReading | undefined;
-  clock: Clock;
-}
-
-/** Smallest elevation that Starlink's terminals use. */
+/** Terminals of Starlink use satellites above this elevation. */
 const LEAST_SHOWN_DEGREES = 25;
 const HOUR_MS = 3_600_000;
-/** Ten thousand satellites take 0.05 s of a PC, more of a small computer. */
+/** The view is computed this often: ten thousand satellites take 0.05 s on a PC, and longer on a small computer. */
 const SHOWN_MS = 5000;
 
 export class Sky {
   #shown: SatelliteInView[] = [];
   #shownMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: SkyOptions) {}
+  /** `place` returns the location as the state shows it, because directions to satellites reveal the place. */
+  constructor(
+    private readonly options: { source: ElementSource; place(): LocationReading | undefined; clock: Clock },
+  ) {}
 
   reply(): SkyReply {
     const { source, place } = this.options;
@@ -49,7 +45,7 @@ export class Sky {
   }
 }
 
-/** Highest first. */
+/** Lists the satellites above an elevation, highest first. */
 export function satellitesInView(
   elements: readonly Elements[],
   { utcMs, from, leastDegrees }: { utcMs: number; from: LocationReading; leastDegrees: number },

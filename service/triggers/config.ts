@@ -1,11 +1,11 @@
-/** The config file: triggers compare a metric's mean with a number or its earlier mean (T3P). */
+/** The config file: each trigger compares the mean of a metric with a number, or with its earlier mean (T3P). */
 
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { located } from '../api/refusals.ts';
 
-/** Metrics of a second of the dish, and whether a handover was due; `obstructed` and `handover` are 0 or 1. */
+/** Metrics of a second of the dish, and whether a handover was due. `obstructed` and `handover` are 0 or 1. */
 const METRICS = ['latencyMs', 'dropRate', 'downlinkUsageBps', 'uplinkUsageBps', 'obstructed', 'handover'] as const;
 export type Metric = (typeof METRICS)[number];
 
@@ -42,7 +42,7 @@ const configSchema = Type.Object(
 
 export interface ServiceConfig {
   triggers: Trigger[];
-  /** URL that triggers are posted to. Default: none. */
+  /** URL that receives triggers by POST. Default: none. */
   webhook?: string;
 }
 
@@ -57,7 +57,7 @@ export const BUILT_IN_TRIGGERS: readonly Trigger[] = [
   { ...above0, name: 'handover', metric: 'handover', holdOffSeconds: 5 },
 ];
 
-/** A trigger replaces a built-in one of its name; `{"builtIn": false}` disables them. @throws {InputError} */
+/** A trigger replaces the built-in trigger of its name. `{"builtIn": false}` disables all. @throws {InputError} */
 export function parseConfig(text: string, file: string): ServiceConfig {
   let json: unknown;
   try {
@@ -66,21 +66,19 @@ export function parseConfig(text: string, file: string): ServiceConfig {
     // The parser's message quotes the text, which may contain a secret.
     throw new InputError(file, 'JSON', 'text that cannot be parsed');
   }
-  const config = checked(Value.Default(configSchema, json), file);
-  const { triggers, webhook, builtIn } = config;
-  triggers.forEach(({ name }, i) => {
-    if (triggers.findIndex((other) => other.name === name) === i) return;
-    throw new InputError(`${file}: triggers[${i}].name`, 'a unique name', name);
+  const { triggers, webhook, builtIn } = checked(Value.Default(configSchema, json), file);
+  const names = triggers.map(({ name }) => name);
+  names.forEach((name, i) => {
+    check(names.indexOf(name) === i, `${file}: triggers[${i}].name`, 'a unique name', name);
   });
-  const isReplaced = ({ name }: Trigger) => triggers.some((trigger) => trigger.name === name);
-  const kept = builtIn ? BUILT_IN_TRIGGERS.filter((trigger) => !isReplaced(trigger)) : [];
+  const kept = builtIn ? BUILT_IN_TRIGGERS.filter(({ name }) => !names.includes(name)) : [];
   const url = webhook === undefined ? {} : { webhook: webhookOf(webhook, `${file}: webhook`) };
   return { triggers: [...kept, ...triggers], ...url };
 }
 
 function checked(json: unknown, file: string): Static<typeof configSchema> {
   if (Value.Check(configSchema, json)) return json;
-  // Of the errors of a choice, the one deepest inside is the reason.
+  // If a choice has several errors, the error that is deepest inside is the reason.
   const errors = [...Value.Errors(configSchema, json)].sort((a, b) => b.instancePath.length - a.instancePath.length);
   const { instancePath, keyword, message, params } = errors[0]!;
   const { path, found } = located(json, instancePath);
@@ -92,6 +90,6 @@ function checked(json: unknown, file: string): Static<typeof configSchema> {
 function webhookOf(value: unknown, field: string): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url.href;
-  // Not quoted, because it may contain a secret.
+  // The address is not quoted, because it may contain a secret.
   throw new InputError(field, 'an http or https address', typeof value === 'string' ? 'another text' : value);
 }

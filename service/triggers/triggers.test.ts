@@ -8,16 +8,10 @@ import { BUILT_IN_TRIGGERS, type Metric, parseConfig, type Trigger } from './con
 import { Triggers } from './triggers.ts';
 import { Webhook } from './webhook.ts';
 
-const BASE: Trigger = {
-  name: 'test',
-  metric: 'latencyMs',
-  comparison: '>',
-  threshold: 50,
-  windowSeconds: 1,
-  holdOffSeconds: 0,
-};
+const above50 = { metric: 'latencyMs', comparison: '>', threshold: 50 } as const;
+const BASE: Trigger = { name: 'test', ...above50, windowSeconds: 1, holdOffSeconds: 0 };
 
-/** Firings for these values of the metric, one per second from second 1. */
+/** Returns the firings for values of the metric, which come once a second from second 1. */
 function firings(trigger: Partial<Trigger>, values: readonly (number | undefined)[]) {
   const whole = { ...BASE, ...trigger };
   const engine = new Triggers([whole]);
@@ -44,15 +38,12 @@ describe('triggers', () => {
     expect(seconds({ threshold }, [...calm.slice(1), 500, 20])).toEqual([]);
     expect(seconds({ threshold }, [...calm, 201, 20])).toEqual([11]);
     expect(seconds({ threshold }, [...calm, 199])).toEqual([]);
+    const spike = BUILT_IN_TRIGGERS.find(({ name }) => name === 'latency-spike')!;
+    expect(seconds(spike, [...calm, 199, 20, 400])).toEqual([13]);
     const halved = { times: 0.5, of: 'mean', windows: 2 } as const;
     expect(seconds({ threshold: halved, comparison: '<' }, [10, 30, 11, 10])).toEqual([4]);
     const paired = { times: 2, of: 'mean', windows: 2 } as const;
     expect(seconds({ threshold: paired, windowSeconds: 2 }, [10, 10, 10, 10, 10, 40, 40])).toEqual([6, 7]);
-  });
-
-  test('with a latency of more than ten times its moving average are built in', () => {
-    const spike = BUILT_IN_TRIGGERS.find(({ name }) => name === 'latency-spike')!;
-    expect(seconds(spike, [...new Array<number>(10).fill(20), 199, 20, 400])).toEqual([13]);
   });
 
   test('evaluate windows of several seconds', () => {
@@ -66,21 +57,25 @@ describe('triggers', () => {
   });
 });
 
+/** Starts a service with a trigger, and collects its firings. */
+async function firing(trigger: Partial<Trigger>) {
+  const clock = new ManualClock();
+  const { service } = await startForTest({ clock, config: { triggers: [{ ...BASE, ...trigger }] } });
+  const fired: { id: string; atMs: number }[] = [];
+  service.listen({ event: (type, data) => type === 'trigger' && fired.push(data as (typeof fired)[number]) });
+  return { clock, service, fired };
+}
+
 describe('evaluation of seconds', () => {
   test('counts missing seconds as unknown', () => {
     const engine = new Triggers([{ ...BASE, windowSeconds: 3 }]);
     const at = (atSeconds: number, latencyMs: number) => engine.observe({ latencyMs }, { atSeconds, atMs: 0 }).length;
-    expect([at(1, 0), at(2, 0), at(3, 0), at(10, 60), at(11.3, 60), at(12.1, 0), at(14, 0)]).toEqual([
-      0, 0, 0, 1, 1, 0, 0,
-    ]);
+    const fired = [at(1, 0), at(2, 0), at(3, 0), at(10, 60), at(11.3, 60), at(12.1, 0), at(14, 0)];
+    expect(fired).toEqual([0, 0, 0, 1, 1, 0, 0]);
   });
 
   test('evaluates each second of the dish once, with a unique id per firing', async () => {
-    const clock = new ManualClock();
-    const config = { triggers: [{ ...BASE, threshold: 200 }] };
-    const { service } = await startForTest({ clock, config });
-    const fired: { id: string; atMs: number }[] = [];
-    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data as (typeof fired)[number]) });
+    const { clock, service, fired } = await firing({ threshold: 200 });
     const start = clock.utcMs();
     const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
     // Seconds before the start of the service do not fire.
@@ -92,19 +87,14 @@ describe('evaluation of seconds', () => {
       const { atMs, latencyMs } = second(number);
       service.observeTelemetry({ atMs: atMs + (number % 3) * 100, latencyMs });
     }
-    expect(fired.map(({ atMs }) => Math.round((atMs - start) / 1000))).toEqual(
-      Array.from({ length: 20 }, (_, i) => 7 * (i + 1)),
-    );
+    const spikes = Array.from({ length: 20 }, (_, i) => 7 * (i + 1));
+    expect(fired.map(({ atMs }) => Math.round((atMs - start) / 1000))).toEqual(spikes);
     expect(new Set(fired.map(({ id }) => id)).size).toBe(20);
     for (const { id } of fired) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   test('evaluates each handover when it is due', async () => {
-    const clock = new ManualClock();
-    const config = { triggers: [{ ...BASE, metric: 'handover' as const, threshold: 0, holdOffSeconds: 5 }] };
-    const { service } = await startForTest({ clock, config });
-    const fired: unknown[] = [];
-    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data) });
+    const { clock, service, fired } = await firing({ metric: 'handover', threshold: 0, holdOffSeconds: 5 });
     for (const seconds of [3.2, 4.1, 0.1, 5]) {
       clock.advance(seconds);
       service.publish('handover', {});
@@ -126,6 +116,7 @@ describe('the config file', () => {
     expect(parseConfig('{}', 'c.json').triggers).toEqual(BUILT_IN_TRIGGERS);
   });
 
+  const mean = { times: 1, of: 'mean', windows: 1 };
   const trigger = { name: 'a', metric: 'latencyMs', comparison: '>', threshold: 1 };
   test.each<[unknown, string]>([
     [[], 'c.json: expected object, got an empty array'],
@@ -138,8 +129,8 @@ describe('the config file', () => {
     [{ triggers: [{ ...trigger, comparison: '=' }] }, 'comparison: expected one of >, >=, <, <=, got "="'],
     [{ triggers: [{ ...trigger, threshold: null }] }, 'triggers[0].threshold: expected number, got null'],
     [
-      { triggers: [{ ...trigger, threshold: { times: 1, of: 'tea', windows: 1 } }] },
-      'triggers[0].threshold.of: expected one of mean, got "tea"',
+      { triggers: [{ ...trigger, threshold: { ...mean, of: 'tea' } }] },
+      'threshold.of: expected one of mean, got "tea"',
     ],
     [{ triggers: [{ ...trigger, windowSeconds: 0.5 }] }, 'triggers[0].windowSeconds: expected integer, got 0.5'],
     [{ triggers: [{ ...trigger, windowSeconds: 0 }] }, 'triggers[0].windowSeconds: expected >= 1, got 0'],
@@ -168,8 +159,7 @@ describe('the webhook', () => {
     });
     const problems = new Problems(new ManualClock());
     const webhook = new Webhook({ url: `${server.url}/secret`, problems });
-    webhook.send({ n: 1 });
-    webhook.send({ n: 2 });
+    for (const n of [1, 2]) webhook.send({ n });
     await webhook.idle;
     expect(got).toEqual([{ n: 1 }, { n: 2 }]);
     expect(problems.list()).toEqual([]);
@@ -178,16 +168,11 @@ describe('the webhook', () => {
   test('reports a failing webhook after retries, without its path', async () => {
     const problems = new Problems(new ManualClock());
     let tries = 0;
-    const webhook = new Webhook({
-      url: 'https://hooks.example/secret',
-      problems,
-      retryMs: 0,
-      fetch: (async (url: string) => {
-        tries++;
-        if (tries === 2) throw new TypeError(`cannot fetch ${url}`);
-        return new Response('', { status: 500 });
-      }) as unknown as typeof fetch,
-    });
+    const failing = async (url: unknown) => {
+      if (++tries === 2) throw new TypeError(`cannot fetch ${url}`);
+      return new Response('', { status: 500 });
+    };
+    const webhook = new Webhook({ url: 'https://hooks.example/secret', problems, retryMs: 0, fetch: failing });
     for (let i = 0; i < 60; i++) webhook.send({ n: i });
     expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 10 }]);
     await webhook.idle;

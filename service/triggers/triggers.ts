@@ -1,30 +1,20 @@
-/** Evaluates triggers with each second of the dish, even a late one, and with each handover. */
+/** Evaluates triggers with each second of the dish, even a late second, and with each handover. */
 
 import { randomUUID } from 'node:crypto';
+import type { FiredTrigger } from '../api/wire.ts';
 import type { Metric, Trigger } from './config.ts';
 
 export type MetricValues = { readonly [Name in Metric]?: number | boolean | undefined };
 
-export interface FiredTrigger {
-  /** Unique, so that receivers can drop duplicates. */
-  id: string;
-  name: string;
-  atMs: number;
-  metric: Metric;
-  value: number;
-  threshold: number;
-  message: string;
-}
-
 interface Watch {
   trigger: Trigger;
-  /** Known values of the window and of those before it, oldest first. */
+  /** Known values of the window and of the windows before it, oldest first. */
   samples: { atSeconds: number; value: number }[];
   firstSeconds: number | undefined;
   silentUntilSeconds: number;
 }
 
-/** The ends of the dish's seconds are estimated to some tenths of a second. */
+/** The estimated ends of the dish's seconds are wrong by some tenths of a second. */
 const SLACK_SECONDS = 0.5;
 
 export class Triggers {
@@ -36,7 +26,7 @@ export class Triggers {
     });
   }
 
-  /** The second that ended at `atSeconds` of an even clock, which must ascend per metric; undefined values are unknown. */
+  /** Takes a second that ended at `atSeconds` of an even clock. Per metric, times must ascend. Undefined: unknown. */
   observe(values: MetricValues, { atSeconds, atMs }: { atSeconds: number; atMs: number }): FiredTrigger[] {
     return this.#watches.flatMap((watch) => {
       const { name, metric, comparison, holdOffSeconds } = watch.trigger;
@@ -50,7 +40,7 @@ export class Triggers {
   }
 }
 
-/** The value and the threshold. Undefined while either is unknown. */
+/** Returns the value and the threshold; undefined while either is unknown. */
 function compare(watch: Watch, newest: number | boolean | undefined, atSeconds: number): [number, number] | undefined {
   const { trigger, samples } = watch;
   const { windowSeconds, threshold } = trigger;

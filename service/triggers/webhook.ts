@@ -1,4 +1,4 @@
-/** Posts triggers to the config file's URL, each at most three times. */
+/** Posts triggers to the URL of the config file. Each trigger is tried at most three times. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Problems } from '../problems.ts';
@@ -6,7 +6,7 @@ import type { Problems } from '../problems.ts';
 export interface WebhookOptions {
   url: string;
   problems: Problems;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
   /** Pause between tries. Default 2 s. */
   retryMs?: number;
@@ -20,7 +20,7 @@ const MOST_WAITING = 50;
 export class Webhook {
   #waiting = 0;
   #isClosed = false;
-  /** Resolves when all have been sent; never rejects. */
+  /** Resolves when all triggers have been sent or given up. Never rejects. */
   idle: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: WebhookOptions) {}
@@ -59,7 +59,7 @@ export class Webhook {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
-        // Triggers go only to the configured URL.
+        // Triggers go to the configured URL only.
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });

@@ -10,7 +10,7 @@ use boring::x509::{X509NameBuilder, X509};
 
 /// The TLS settings of a server, and base64 of SHA-256 of its public key.
 pub fn self_signed() -> Result<(SslContextBuilder, String), ErrorStack> {
-    // Its signatures always have the same length, so that a simulated handshake does, too.
+    // RSA signatures always have the same length, so a simulated handshake has, too.
     let key = PKey::from_rsa(Rsa::generate(2048)?)?;
     let mut name = X509NameBuilder::new()?;
     name.append_entry_by_text("CN", "leo-abr")?;

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 const SYSTEM: i64 = -1;
 static NOW_NS: AtomicI64 = AtomicI64::new(SYSTEM);
 
-/// From now on all clocks are at `now_ns`, at least 0, until the next call.
+/// Sets all clocks to `now_ns`, at least 0, until the next call.
 pub fn set(now_ns: i64) {
     NOW_NS.store(now_ns, Relaxed);
 }
 
-/// In the place of libc's function, which `std::time` calls.
+/// Replaces libc's function, which `std::time` calls.
 #[no_mangle]
 extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     match NOW_NS.load(Relaxed) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// UDP payload: with IPv4 and UDP headers 1,378 bytes, as Chromium sends.
 pub const DATAGRAM_BYTES: usize = 1350;
-/// So many bytes of packets wait in the socket while the machine is busy: 100 ms at 300 Mbit/s.
+/// Bytes that wait in the socket while the machine is busy: 100 ms at 300 Mbit/s.
 const SOCKET_BYTES: usize = 1 << 22;
 /// Packets due within this time leave together. Late packets would lower the rate, because quiche does not make up for
 /// them, so the timer fires before a packet is due.
@@ -31,7 +31,7 @@ struct Flow<A> {
 }
 
 pub struct Endpoint<A> {
-    /// By the client's address; connections do not migrate.
+    /// Flows by the client's address; connections do not migrate.
     flows: HashMap<SocketAddr, Flow<A>>,
     /// `notify` ends the wait.
     pub poller: Arc<Poller>,
@@ -63,7 +63,7 @@ pub fn configure(config: &mut Config) -> quiche::Result<()> {
 impl<A: App> Endpoint<A> {
     pub fn bind(address: SocketAddr, config: Config) -> std::io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
-        // Beyond the system's limit if this is root, else up to it.
+        // Root may exceed the system's limit, others only reach it.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BYTES)
             .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BYTES));
         let poller = Arc::new(Poller::new()?);
@@ -118,13 +118,13 @@ impl<A: App> Endpoint<A> {
                 },
                 Entry::Vacant(_) => continue,
             };
-            // A wrong packet ends or does not change the connection; quiche decides.
+            // quiche decides whether a wrong packet ends the connection or is ignored.
             let _ = flow.connection.recv(&mut self.datagram[..length], RecvInfo { from, to: self.local });
         }
     }
 }
 
-/// Gives the packets that may leave now; returns when the next one may, if the pace delays it.
+/// Gives the packets that may leave now. Returns when the next packet may leave, if the pace delays it.
 pub fn send_due(
     connection: &mut Connection,
     buffer: &mut [u8],

@@ -2,7 +2,7 @@
 
 use libc::c_int;
 
-/// Of IPv4 and UDP.
+/// Bytes of IPv4's and UDP's headers.
 const HEADER_BYTES: usize = 28;
 
 extern "C" {
@@ -11,20 +11,20 @@ extern "C" {
     fn link_up() -> i64;
 }
 
-/// Reads the commands `link` and `steps` from standard input; the trace begins now. Ends the process if one is wrong.
+/// Reads the commands `link` and `steps` from standard input; the trace begins now. A wrong command ends the process.
 pub fn read_trace() {
-    // SAFETY: the link is not used by another thread.
+    // SAFETY: only this thread uses the link.
     unsafe { link_read_trace() }
 }
 
-/// When a datagram for the client arrives that is sent now; `None`: it is lost, or the queue is full.
+/// Arrival of a datagram that is sent to the client now; `None` if it is lost or the queue is full.
 pub fn down(datagram_bytes: usize) -> Option<i64> {
     // SAFETY: as above.
     let arrives_ns = unsafe { link_down((datagram_bytes + HEADER_BYTES) as c_int) };
     (arrives_ns >= 0).then_some(arrives_ns)
 }
 
-/// When a datagram for the server arrives that is sent now.
+/// Arrival of a datagram that is sent to the server now.
 pub fn up() -> i64 {
     // SAFETY: as above.
     unsafe { link_up() }

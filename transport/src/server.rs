@@ -15,7 +15,7 @@ use std::sync::Arc;
 const PIECE_BYTES: usize = 1 << 16;
 /// Pieces that wait between the threads, per response.
 const PIECES: usize = 4;
-/// HTTP/3 has no such headers (RFC 9114, section 4.2).
+/// HTTP/3 forbids these headers (RFC 9114, section 4.2).
 const HOP_BY_HOP: [&str; 4] = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
 enum Piece {
@@ -49,7 +49,7 @@ pub fn serve(listen: SocketAddr, congestion: &str, upstream: SocketAddr) -> Resu
     }
 }
 
-/// Under a congestion control, with a new certificate; and base64 of SHA-256 of its key.
+/// A configuration with a congestion control and a new certificate, and base64 of SHA-256 of the certificate's key.
 pub fn server_config(congestion: &str) -> Result<(Config, String), Box<dyn std::error::Error>> {
     let congestion = Congestion::parse(congestion)?;
     let (tls, spki) = certificate::self_signed()?;
@@ -59,7 +59,7 @@ pub fn server_config(congestion: &str) -> Result<(Config, String), Box<dyn std::
     Ok((config, spki))
 }
 
-/// Ends the process when its standard input ends, with the program that started it.
+/// Ends the process when its standard input ends, so that it does not outlive its parent.
 fn end_with_input() {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -112,7 +112,7 @@ impl Response {
             match result {
                 Ok(usize::MAX) => {
                     self.written = 0;
-                    // Without an upstream the same zeros again.
+                    // Without an upstream, send zeros again.
                     let Some(pieces) = &self.pieces else {
                         self.waiting = Piece::Body(vec![0; PIECE_BYTES]);
                         continue;

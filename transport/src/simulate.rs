@@ -20,11 +20,11 @@ const TIMER_NS: i64 = 50_000;
 struct End<A> {
     connection: Connection,
     app: A,
-    /// When something is due. A datagram that arrives makes it now.
+    /// When something is due. An arriving datagram sets it to now.
     wakes_ns: i64,
 }
 
-/// Datagrams on their way in one direction: arrival, content.
+/// Datagrams on their way in one direction: arrival and content.
 type Way = VecDeque<(i64, Vec<u8>)>;
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ fn sample(server: &Connection, now_ns: i64) {
     );
 }
 
-/// The server's and the client's; no socket has them.
+/// The server's and the client's address, which no socket has.
 fn addresses() -> (SocketAddr, SocketAddr) {
     (SocketAddr::from(([10, 77, 0, 1], 443)), SocketAddr::from(([10, 77, 0, 2], 1024)))
 }
@@ -116,7 +116,7 @@ impl<A: App> End<A> {
     fn receive(&mut self, datagram: &mut [u8]) {
         let (server, client) = addresses();
         let (from, to) = if self.connection.is_server() { (client, server) } else { (server, client) };
-        // A wrong packet ends or does not change the connection; quiche decides.
+        // quiche decides whether a wrong packet ends the connection or is ignored.
         let _ = self.connection.recv(datagram, RecvInfo { from, to });
         self.wakes_ns = 0;
     }

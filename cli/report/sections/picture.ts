@@ -1,4 +1,4 @@
-/** The picture that opens a report: QoE by algorithm, per data set. */
+/** Draws the picture that opens a report: QoE by algorithm, per data set. */
 
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
@@ -6,13 +6,14 @@ import { largeDatasets, tooFewSessions } from '../../../replay/evaluation/figure
 import { ALL_DATASETS, type SummaryRow } from '../../../replay/results.ts';
 import type { Block, Figure, SeriesStyle } from '../document.ts';
 import { count, fixed } from '../format.ts';
-import type { Run } from '../runs.ts';
+import { type Run, runTitle } from '../runs.ts';
+import { seriesStyles } from '../series-style.ts';
 
-/** A figure per data set with more than one recording, or one of all together. `runTitle` names a run among several. */
-export function openingBlocks(
-  runs: readonly Run[],
-  { styles, runTitle }: { styles: ReadonlyMap<string, SeriesStyle>; runTitle(run: Run): string },
-): Block[] {
+type Styles = ReadonlyMap<string, SeriesStyle>;
+
+/** One figure per data set with several recordings, or one figure of all data sets. */
+export function openingBlocks(runs: readonly Run[]): Block[] {
+  const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
   const prefix = (run: Run) => (runs.length > 1 ? `${runTitle(run)}: ` : '');
   const figures = runs.flatMap((run) =>
     largeDatasets(run.results.summary).map((dataset) => figureOf(run, dataset, { styles, prefix: prefix(run) })),
@@ -32,7 +33,7 @@ export function openingBlocks(
 function figureOf(
   { results, baseline }: Run,
   dataset: string,
-  { styles, prefix }: { styles: ReadonlyMap<string, SeriesStyle>; prefix: string },
+  { styles, prefix }: { styles: Styles; prefix: string },
 ): Figure {
   const summary = results.summary.filter((row) => row.dataset === dataset);
   const isPerceived = summary.every(({ live, qoePerceivedMean }) => !live && qoePerceivedMean !== undefined);
@@ -50,7 +51,7 @@ function figureOf(
   };
 }
 
-/** The interval of the difference is drawn around the mean. */
+/** `low` and `high` are the ends of the difference's interval around the mean. Both are `value` without it. */
 function qoeRow({ algorithm, qoeMean, qoePerceivedMean, live, vsBaseline }: SummaryRow, isPerceived: boolean) {
   const value = isPerceived ? qoePerceivedMean! : (live?.qoe ?? qoeMean);
   const { perceivedDiff, qoeDiff } = vsBaseline ?? {};
@@ -59,12 +60,12 @@ function qoeRow({ algorithm, qoeMean, qoePerceivedMean, live, vsBaseline }: Summ
   return { algorithm, value, low: low ?? value, high: high ?? value };
 }
 
-/** This package has no DOM types; `never` fits Plot's parameter. */
+/** This package has no DOM types, and `never` fits Plot's parameter. */
 const { document } = parseHTML('<!doctype html><html><body></body></html>') as unknown as { document: never };
 
-/** Plot puts its rules into every SVG; the page has them once (`page-style.ts`). */
+/** Plot puts its rules into every SVG. The page has them once (`page-style.ts`). */
 const OWN_STYLE = /<style>[\s\S]*?<\/style>/;
-/** Groups without a role must not have labels; `html.ts` labels the figure as one image. */
+/** Groups without a role must not have labels. `html.ts` labels the figure as one image. */
 const GROUP_LABEL = / aria-(?:label|hidden)="[^"]*"/g;
 
 type PlotOptions = NonNullable<Parameters<typeof Plot.plot>[0]>;
@@ -74,41 +75,29 @@ function svgOf(options: PlotOptions): string {
   return (plot as unknown as { outerHTML: string }).outerHTML.replace(OWN_STYLE, '').replaceAll(GROUP_LABEL, '');
 }
 
-const SOFT = 'var(--text-soft)';
-const FONT = { fontSize: '12px' };
-const GRID = { stroke: 'var(--line)', strokeOpacity: 1 };
+/** Ticks have a typographic minus, like the tables. */
+const tick = (value: number) => String(Math.round(value * 1e6) / 1e6).replace('-', '−');
 
-/** With a typographic minus, as in the tables. */
-function tick(value: number): string {
-  return String(Math.round(value * 1e6) / 1e6).replace('-', '−');
-}
+type QoeRow = ReturnType<typeof qoeRow>;
 
-interface QoeRow {
-  algorithm: string;
-  value: number;
-  /** The interval; both are `value` without one. */
-  low: number;
-  high: number;
-}
-
-/** A line per algorithm with its value and interval, and a dashed line at the baseline's value. */
+/** Draws a line per algorithm with its value and interval, and a dashed line at the baseline's value. */
 function qoeChart(
   rows: readonly QoeRow[],
-  { label, baseline, styles }: { label: string; baseline: string; styles: ReadonlyMap<string, SeriesStyle> },
+  { label, baseline, styles }: { label: string; baseline: string; styles: Styles },
 ): string {
   const names = rows.map(({ algorithm }) => algorithm);
   const reference = rows.filter(({ algorithm }) => algorithm === baseline);
   const colorOf = ({ algorithm }: QoeRow) => styles.get(algorithm)!.color;
   const symbol = ({ algorithm }: QoeRow) => styles.get(algorithm)!.symbol;
   return svgOf({
-    ...{ width: 460, height: 62 + 26 * names.length, style: FONT },
+    ...{ width: 460, height: 62 + 26 * names.length, style: { fontSize: '12px' } },
     marginLeft: 16 + 6.8 * Math.max(...names.map((name) => name.length)),
     ...{ marginRight: 16, marginTop: 8, marginBottom: 40 },
     x: { label, ticks: 5, nice: true, tickFormat: tick, insetLeft: 8, insetRight: 8 },
     y: { label: null, domain: names, tickSize: 0 },
     marks: [
-      Plot.gridX(GRID),
-      Plot.ruleX(reference, { x: 'value', stroke: SOFT, strokeDasharray: '4 3' }),
+      Plot.gridX({ stroke: 'var(--line)', strokeOpacity: 1 }),
+      Plot.ruleX(reference, { x: 'value', stroke: 'var(--text-soft)', strokeDasharray: '4 3' }),
       Plot.ruleY(rows, { y: 'algorithm', x1: 'low', x2: 'high', strokeWidth: 3, stroke: colorOf }),
       Plot.dot(rows, { y: 'algorithm', x: 'value', r: 5, fill: colorOf, symbol }),
     ],

@@ -1,14 +1,15 @@
-/** Provenance of the results (program, machine, seeds, command, scenario) for others to reproduce, and what they lack. */
+/** States how to reproduce the results (program, machine, seeds, command, scenario), and what they leave out. */
 
 import { type BenchNotes, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
 import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { placeKey } from '../../../replay/evaluation/plan/plan.ts';
-import { type Block, tableOf } from '../document.ts';
+import type { Block } from '../document.ts';
 import { count, fixed, flatFields } from '../format.ts';
-import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
+import { byAlgorithm, type Run, runTitle, sessionsOf } from '../runs.ts';
 
-/** The fields of `tool` and `scenario` in results.json; of several files, what they have in common once. */
-export function provenanceBlocks({ results, tools, files, scenarioLabel, tier, datasets }: Run): Block[] {
+/** Lists the fields of `tool` and `scenario` in results.json. A value that several files share is listed once. */
+export function provenanceBlocks(run: Run): Block[] {
+  const { results, tools, files, datasets } = run;
   const { segmentSizesBits: _, qualities: __, ...scenario } = results.scenario;
   const traces = datasets.map((dataset) => {
     const own = sessionsOf(results, dataset);
@@ -17,27 +18,19 @@ export function provenanceBlocks({ results, tools, files, scenarioLabel, tier, d
   });
   const fields = tools.map(({ leftOut: _, ...tool }) => new Map(Object.entries(flatFields(tool, 'tool.'))));
   const names = [...new Set(fields.flatMap((of) => [...of.keys()]))];
-  const rows: [what: string, value: string][] = [
-    ['files', files.join(', ')],
-    ['traces', traces.join('; ')],
-    ...names.map((name): [string, string] => {
-      const values = new Set(fields.map((of) => text(of.get(name))));
-      return [name, [...values].join('; ')];
-    }),
-    ...Object.entries(flatFields(scenario, 'scenario.')).map(([name, value]): [string, string] => [name, text(value)]),
+  const toolRows = names.map((name) => [name, [...new Set(fields.map((of) => text(of.get(name))))].join('; ')]);
+  const scenarioRows = Object.entries(flatFields(scenario, 'scenario.')).map(([name, value]) => [name, text(value)]);
+  const rows = [['files', files.join(', ')], ['traces', traces.join('; ')], ...toolRows, ...scenarioRows];
+  return [
+    { kind: 'table', caption: `${runTitle(run)}: how it was made.`, names: ['field', 'value'], rows, endsInText: true },
   ];
-  const columns = [
-    { title: 'field', of: ([name]: [string, string]) => name },
-    { title: 'value', of: ([, value]: [string, string]) => value },
-  ];
-  return [{ ...tableOf(`${scenarioLabel}, ${tier}: how it was made.`, columns, rows), endsInText: true }];
 }
 
 function text(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value ?? 'unknown');
 }
 
-/** What the figures lack: rejected runs, sessions that ended early, places without a pair. */
+/** Lists what the figures lack: rejected runs, sessions that ended early, places without a pair. */
 export function leftOutBlocks({ results, tools, files, isSimulated }: Run): Block[] {
   const partial = tools.flatMap(({ complete }, i) =>
     complete === false ? [`\`${files[i]}\` holds partial results: sessions are missing.`] : [],
@@ -72,7 +65,7 @@ export function leftOutBlocks({ results, tools, files, isSimulated }: Run): Bloc
   return [{ kind: 'list', items }];
 }
 
-/** Rejections by algorithm: if their numbers differ, the accepted sessions are a biased selection. */
+/** Counts rejections by algorithm. If their numbers differ, the accepted sessions are a biased selection. */
 function rejectedItems(notes: readonly BenchNotes[]): string[] {
   if (notes.some(({ kernel }) => kernel)) {
     return ['The kernel tier rejects no run, because nothing prescribes when a download ends.'];
@@ -80,10 +73,8 @@ function rejectedItems(notes: readonly BenchNotes[]): string[] {
   const runs = notes.reduce((sum, { rejectedRuns }) => sum + rejectedRuns, 0);
   if (runs === 0) return ['No run was rejected.'];
   const rejections = notes.flatMap(({ parts }) => parts.flatMap((part) => part.rejections));
-  const byName = Array.from(
-    groupBy(rejections, ({ algorithm }) => algorithm),
-    ([algorithm, own]) => `\`${algorithm}\` ${own.length}`,
-  );
+  const groups = [...groupBy(rejections, ({ algorithm }) => algorithm)];
+  const byName = groups.map(([algorithm, own]) => `\`${algorithm}\` ${own.length}`);
   return [
     `${count(runs, 'run')} rejected and repeated, because too many of a run's downloads ended later than the trace ` +
       `prescribes (by more than 3 % and 50 ms): the machine was too busy to measure. By algorithm: ${byName.join(', ')}. ` +

@@ -1,4 +1,4 @@
-/** The means of each algorithm, its paired differences from the baseline, and households. */
+/** Shows each algorithm's means and its paired differences from the baseline, and households. */
 
 import { householdSummary } from '../../../replay/evaluation/figures/household-figures.ts';
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/figures/qoe-components.ts';
@@ -6,15 +6,7 @@ import { largeDatasets } from '../../../replay/evaluation/figures/verdicts.ts';
 import { unitsByDataset } from '../../../replay/evaluation/statistics/resampling-units.ts';
 import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
 import { type Block, tableOf } from '../document.ts';
-import {
-  componentFigures,
-  householdFigures,
-  linkRows,
-  linksText,
-  rowNames,
-  shownRows,
-  summaryFigures,
-} from '../figures.ts';
+import * as figures from '../figures.ts';
 import { cellText, count, estimateCell, scaled } from '../format.ts';
 import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
 import { intervalsText } from '../summary-table.ts';
@@ -43,25 +35,25 @@ const LINKS =
 
 export function summaryBlocks(run: Run): Block[] {
   const { scenario, results } = run;
-  const { means, differences } = summaryFigures(scenario);
-  const rows = shownRows(results.summary);
-  const names = rowNames(rows);
+  const { means, differences } = figures.summaryFigures(scenario);
+  const rows = figures.shownRows(results.summary);
+  const names = figures.rowNames(rows);
   const kind = scenario.live ? 'live' : 'onDemand';
   const compared = rows
     .filter(({ vsBaseline }) => vsBaseline)
     .map((row) => ({ ...row, components: scenario.live ? undefined : componentsOf(run, row) }));
   const caption = `Pairs of sessions of the same trace and start. ${DIFFERENCES[kind]} Bold intervals exclude 0. ${intervalsText(results.summary)}`;
-  const parts = scenario.live ? [] : componentFigures(scenario);
+  const parts = scenario.live ? [] : figures.componentFigures(scenario);
   const [first, ...others] = differences;
-  const links = linksText(results);
+  const links = figures.linksText(results);
   const blocks: Block[] = [tableOf(`${MEANS[kind]}${links && ` ${links}`}`, [...names, ...means], rows)];
   if (compared.length > 0) blocks.push(tableOf(caption, [...names, first!, ...parts, ...others], compared));
-  const byLink = linkRows(results);
-  if (byLink.length > 0) blocks.push(tableOf(LINKS, [...rowNames(byLink), ...means, ...differences], byLink));
+  const byLink = figures.linkRows(results);
+  if (byLink.length > 0) blocks.push(tableOf(LINKS, [...figures.rowNames(byLink), ...means, ...differences], byLink));
   return blocks;
 }
 
-/** The paired difference from the baseline and its parts; undefined without pairs. */
+/** The paired difference from the baseline with its parts, or undefined without pairs. */
 function componentsOf(
   { results, scenario, baseline }: Run,
   { dataset, algorithm }: { dataset: string; algorithm: string },
@@ -71,7 +63,7 @@ function componentsOf(
   return componentDifference(groups.get(algorithm) ?? [], groups.get(baseline) ?? [], options);
 }
 
-/** A sentence per data set with more than one recording, in the same form for a gain and a loss. */
+/** One sentence per data set with more than one recording. Gains and losses have the same form. */
 export function headlines(run: Run): string[] {
   const { algorithms, baseline, results, digits } = run;
   const isChallenger = (name: string) => name !== baseline && name !== 'mpc-o' && !name.endsWith('@oracle');
@@ -103,7 +95,7 @@ function verdictOf({ ci95 }: Estimate): string {
   return ci95[1] < 0 ? 'worse, at 95 %' : 'the interval includes no difference';
 }
 
-/** Means of each given algorithm, and differences from the baseline's households; empty without households. */
+/** Means of each algorithm's households, and differences from the baseline's. Empty without households. */
 export function householdBlocks({ results, digits, baseline, datasets }: Run): Block[] {
   if (results.households === undefined) return [];
   const rows = [...datasets, ...(datasets.length > 1 ? [ALL_DATASETS] : [])].flatMap((dataset) =>
@@ -113,5 +105,5 @@ export function householdBlocks({ results, digits, baseline, datasets }: Run): B
     'Means over households; "p5" is the 5th percentile of QoE over all their players, stalls are per player, with the ' +
     'mean of the worst 5 %. Unfairness is sqrt(1 − Jain’s index); instability is FESTIVE’s; utilisation is the share of ' +
     `the link’s bits that arrived. Differences are from the households of ${baseline} on the same places.`;
-  return [tableOf(caption, [...rowNames(rows), ...householdFigures(digits)], rows)];
+  return [tableOf(caption, [...figures.rowNames(rows), ...figures.householdFigures(digits)], rows)];
 }

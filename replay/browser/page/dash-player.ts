@@ -5,9 +5,6 @@ import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr';
 import { browserAlgorithm } from '../algorithms.ts';
 import { BUFFER_BEHIND_SECONDS, type PlayerContext, REQUEST_TIMEOUT_MS, type TestPlayer } from './test-player.ts';
 
-/** Set this once dash.js has begun at the lowest representation; from then on the algorithm decides. */
-const FREE_CHOICE = { streaming: { abr: { initialBitrate: { video: -1 } } } };
-
 export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: PlayerContext): TestPlayer {
   const player = MediaPlayer().create();
   player.updateSettings(playerSettings(config) as Parameters<typeof player.updateSettings>[0]);
@@ -15,8 +12,9 @@ export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: P
   record(player, requests);
   listen(player, 'error', ({ error }) => onFault(`dash.js: ${(error as Error).message ?? JSON.stringify(error)}`));
   listen(player, 'playbackNotAllowed', () => onNotAllowed?.());
+  // dash.js has begun at the lowest representation; from here on the algorithm decides.
   listen(player, 'streamInitialized', () => {
-    player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
+    player.updateSettings({ streaming: { abr: { initialBitrate: { video: -1 } } } });
   });
   let handle: LeoAbrHandle | undefined;
   return {
@@ -54,11 +52,11 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
       // A switch back to a known representation costs no request.
       cacheInitSegments: true,
       fragmentRequestTimeout: REQUEST_TIMEOUT_MS,
-      // No memory from one session to the next.
+      // A session must not remember earlier sessions.
       lastBitrateCachingInfo: { enabled: false },
       lastMediaSettingsCachingInfo: { enabled: false },
       saveLastMediaSettingsForCurrentStreamingSession: false,
-      // The manifest of a live stream names the origin's clock; on demand nobody asks for the time.
+      // A live manifest names the origin's clock. On demand the player needs no time.
       utcSynchronization: { enabled: live !== undefined },
       ...(live && {
         liveCatchup: {
@@ -68,7 +66,7 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
       }),
       abr: {
         initialBitrate: { video: ladderBps[0]! / 1000 },
-        // Resource timing gives the first entry of a URL, which may be that of an abandoned request.
+        // Resource timing gives the first entry of a URL, which may belong to an abandoned request.
         throughput: { useResourceTimingApi: false },
         ...(rules && {
           rules: Object.fromEntries(Object.entries(rules).map(([name, active]) => [name, { active }])),
@@ -82,16 +80,16 @@ interface DashSegmentRequest {
   type: string;
   mediaType: string;
   index: number;
-  /** Not a number while low-latency media is loaded. */
+  /** NaN while low-latency media is loading. */
   bytesLoaded: number;
-  /** When the request may leave, by Date.now(): BolaRule waits with a buffer above its limit. */
+  /** Time of Date.now() at which the request may leave: BolaRule waits while the buffer is above its limit. */
   delayLoadingTime?: number;
   representation: { id: string } | null;
 }
 
 interface DashRequestEvent {
   request: DashSegmentRequest;
-  /** Low-latency media has only the chunks since the last event here. */
+  /** For low-latency media, only the chunks since the last event. */
   response?: ArrayBuffer;
   error?: unknown;
   /** The media of a change of quality, and the rule's reason. */

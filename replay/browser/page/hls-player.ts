@@ -16,7 +16,7 @@ import {
   type TestPlayer,
 } from './test-player.ts';
 
-/** A slow request is no error; a failed one is repeated until the session ends. */
+/** A slow request is no error. A failed request is repeated until the session ends. */
 const RETRY = { maxNumRetry: 1000, retryDelayMs: 500, maxRetryDelayMs: 2000 };
 const LOAD_POLICY = {
   default: {
@@ -67,9 +67,9 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
     },
     start() {
       if (!hls) {
-        // Its own ABR begins, like dash.js's, at the lowest level.
+        // Like dash.js, hls.js's own ABR begins at the lowest level.
         hls = new Hls({ ...settings, startLevel: 0 });
-        // As the plugin does: sessions compare ABRs, not a flaw of hls.js.
+        // The plugin does this, too: sessions compare ABRs, not a flaw of hls.js.
         keepPartEnds(hls, (action, event) => action(event!));
       }
       record(hls, context);
@@ -83,13 +83,13 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
   };
 }
 
-/** Records requests: of a live segment those for its parts. */
+/** Records requests. A live segment is requested in its parts. */
 function record(player: Hls, { config, requests, onFault }: PlayerContext): void {
   const { live, segmentSeconds } = config.scenario;
   const chunkCount = live ? Math.round(segmentSeconds / live.chunkSeconds) : 1;
   const { Events } = Hls;
   let loading: Fragment | undefined;
-  /** Nothing of it has arrived. */
+  /** Nothing of `loading` has arrived. */
   let isFirst = true;
   /** The parts of a segment are one download; hls.js makes another object for each update of the playlist. */
   const requestOf = (frag: Fragment) => (loading?.sn === frag.sn && loading.level === frag.level ? loading : frag);
@@ -100,7 +100,7 @@ function record(player: Hls, { config, requests, onFault }: PlayerContext): void
   }
   player.on(Events.FRAG_LOADING, (_, { frag, part }) => {
     if (frag.type !== 'main' || frag.sn === 'initSegment' || (part && requestOf(frag) === loading)) return;
-    // hls.js ends a request without an event where it loads another level instead.
+    // If hls.js loads another level instead, it ends a request without an event.
     if (loading) end(loading, 'abandoned', loading.stats.loaded);
     loading = frag;
     isFirst = true;
@@ -115,7 +115,7 @@ function record(player: Hls, { config, requests, onFault }: PlayerContext): void
   });
   player.on(Events.FRAG_LOADED, (_, { frag, part, networkDetails }) => {
     const request = requestOf(frag);
-    // The first part is requested after the initialisation segment, a whole segment with it.
+    // hls.js requests the first part after the initialisation segment, a whole segment together with it.
     const sentAtMs = part && isFirst ? part.stats.loading.start : undefined;
     isFirst = false;
     requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'), sentAtMs);
@@ -125,7 +125,7 @@ function record(player: Hls, { config, requests, onFault }: PlayerContext): void
   });
   player.on(Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag }) => end(frag, 'abandoned', frag.stats.loaded));
   player.on(Events.ERROR, (_, { frag, part, stats, fatal, details, error }) => {
-    // Of an earlier load of the same segment.
+    // The error belongs to an earlier load of the same segment.
     const isOld = !part && stats !== undefined && stats !== frag?.stats;
     if (frag && !isOld) end(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
     if (fatal) onFault(`hls.js: ${details}: ${error.message}`);

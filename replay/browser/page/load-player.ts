@@ -1,4 +1,4 @@
-/** Loads a player: each is a chunk of its own. */
+/** Loads a player. Each player is a chunk of its own. */
 
 import type { PlayerName } from '../../forecasters.ts';
 import type { PlayerContext, TestPlayer } from './test-player.ts';

@@ -80,7 +80,7 @@ class BenchSession {
     return (await fetch(`${this.config.sessionUrl}${path}`)).json();
   }
 
-  /** The page's forecasters for a name; models are loaded. `hasOwn`: the plugin asks its built-in one after them. */
+  /** The page's forecasters for a name, with loaded models. `hasOwn`: the plugin adds its built-in forecaster. */
   async #forecasters(name: ForecasterName, hasOwn: boolean): Promise<Forecaster[]> {
     const { scenario, joinSeconds, model, onnx, serviceUrl } = this.config;
     if (name === 'oracle') {
@@ -101,7 +101,7 @@ class BenchSession {
     return [forecaster, ...behind];
   }
 
-  /** The plugin's own controller by its name, as users give it; others as an object. */
+  /** Returns one of the plugin's controllers as its name, as users give it, and any other as an object. */
   async #controller(name: string): Promise<NonNullable<LeoAbrOptions['controller']>> {
     const { seed, own } = this.config;
     if ((CONTROLLER_NAMES as readonly string[]).includes(name)) return name as ControllerName;
@@ -130,7 +130,7 @@ class BenchSession {
       observed: (one) => {
         const observed = new ObservedController(one, { timings: true });
         this.#controllers.push(observed);
-        // An explicit catch-up takes the place of the controller's pace.
+        // An explicit catch-up replaces the controller's pace.
         return catchUp === undefined ? observed : Object.assign(observed, { pace: undefined });
       },
     };
@@ -171,7 +171,7 @@ class BenchSession {
       ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
       stalls: meter.stalls,
       ...(scenario.live && { live }),
-      // On demand nothing seeks.
+      // On demand no player may seek.
       unaccountedSeconds: meter.unaccountedSeconds() + (scenario.live ? 0 : meter.jumpedSeconds),
       widthsOnScreen: screen.widths,
       decisionMillis: this.#controllers.flatMap(({ decisionMillis }) => decisionMillis),
@@ -220,7 +220,7 @@ function countProtocols(): Record<string, number> {
   const counts: Record<string, number> = {};
   new PerformanceObserver((list) => {
     for (const { name, nextHopProtocol } of list.getEntries() as PerformanceResourceTiming[]) {
-      // Of aborted requests it is empty.
+      // Aborted requests have an empty protocol.
       if (!/\/video-\d+\/\d+\.m4s$/.test(name) || nextHopProtocol === '') continue;
       counts[nextHopProtocol] = (counts[nextHopProtocol] ?? 0) + 1;
     }

@@ -20,7 +20,7 @@ class Playing {
     }
   }
 
-  /** Stalls; the event comes after `late` seconds. */
+  /** Stalls. The event comes after `late` seconds. */
   stall(seconds: number, late: number): void {
     this.pass(late, true);
     this.meter.onWaiting(this.now);

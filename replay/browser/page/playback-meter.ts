@@ -1,17 +1,17 @@
-/** Events detect a stall, late; the lag of `currentTime`, which is exact, gives its start and duration. */
+/** Events detect a stall late. The lag of `currentTime`, which is exact, gives the stall's start and duration. */
 
 import type { PositionRecord, StallRecord } from '../record/session-record.ts';
 
 /** Smaller movements of the playhead, and smaller changes of its lag, are jitter. */
 const JITTER_SECONDS = 0.005;
-/** A playhead that moves by more than this beyond its rate was set there. */
+/** If the playhead moves this much further than its rate allows, somebody set it. */
 const JUMP_SECONDS = 0.1;
-/** dash.js seeks to the live edge if it is far away; before, it seeks to the end of its buffer. */
+/** A longer seek forward goes to the live edge. Before it, dash.js seeks to the end of its buffer. */
 const LIVE_JUMP_SECONDS = 1;
 
 export class PlaybackMeter {
   readonly stalls: StallRecord[] = [];
-  /** The playhead moves on from each at its rate until the next one, except in stalls. */
+  /** From each position the playhead moves at its rate until the next position, except in stalls. */
   readonly positions: PositionRecord[] = [];
   jumps = 0;
   /** Media that seeks skipped or repeated. */
@@ -113,12 +113,12 @@ export class PlaybackMeter {
   }
 
   private endStall(endSeconds: number, lostSeconds: number): void {
-    // A `waiting` without lost time is no stall.
+    // A `waiting` event without lost time is no stall.
     if (lostSeconds < JITTER_SECONDS) return;
     const startSeconds = endSeconds - lostSeconds;
     this.stalls.push({ startSeconds, endSeconds, mediaSeconds: this.frozenAt });
     this.dueSeconds -= lostSeconds * this.rate;
-    // A jump in the stall.
+    // A jump during the stall has left a position.
     while (this.positions.at(-1)!.atSeconds > startSeconds) this.positions.pop();
   }
 

@@ -1,4 +1,4 @@
-/** Records a player's requests for video segments. The first one starts the session's clock, unless it runs. */
+/** Records a player's requests for video segments. The first request starts the session's clock. */
 
 import type { RequestNote, RequestRecord } from '../record/session-record.ts';
 
@@ -6,9 +6,9 @@ export interface RequestedSegment {
   index: number;
   /** `video-<n>`, n counting up the ladder. */
   representationId: string;
-  /** So far. Default: what `received` counted. */
+  /** Bytes so far. Default: the bytes that `received` counted. */
   loadedBytes?(): number;
-  /** The player holds the request back for so long. Default 0. */
+  /** Seconds for which the player holds the request back. Default 0. */
   delaySeconds?: number;
   ownReason(): string;
 }
@@ -16,7 +16,7 @@ export interface RequestedSegment {
 /** Requests are the player's own objects. */
 export class RequestRecorder {
   readonly requests: RequestNote[] = [];
-  /** Receives the trace's second at which a request reached the origin, and the session's at which it left the page. */
+  /** Receives a request's second of the trace at the origin, and its second of the session at the page. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
   readonly #active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
   #zeroMs: number | undefined;
@@ -30,7 +30,7 @@ export class RequestRecorder {
     return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
   }
 
-  /** Starts the clock, unless it runs: it was 0 at this time of `performance.now()`. The first request does, too. */
+  /** Starts the clock, unless it runs: it is 0 at `zeroMs` of `performance.now()`. `started` starts it, too. */
   startClock(zeroMs = performance.now()): void {
     this.#zeroMs ??= zeroMs;
   }
@@ -57,7 +57,7 @@ export class RequestRecorder {
     this.#active.set(request, { note, loadedBytes });
   }
 
-  /** Reads the bytes of active requests so far, of those that do not report them through `received`. */
+  /** Reads the bytes so far of active requests that do not report them through `received`. */
   count(): void {
     for (const { note, loadedBytes } of this.#active.values()) {
       note.receivedBits = Math.max(note.receivedBits, (loadedBytes?.() ?? 0) * 8);
@@ -69,7 +69,7 @@ export class RequestRecorder {
     if (note !== undefined) note.receivedBits += bytes * 8;
   }
 
-  /** `sentAtMs`: when the request left, on `performance.now()`; default, when it was reported. */
+  /** `sentAtMs`: time of `performance.now()` at which the request left. Default: when `started` reported it. */
   responded(request: object, traceSeconds: string | null | undefined, sentAtMs?: number): void {
     const note = this.#active.get(request)?.note;
     if (note === undefined) return;
@@ -77,7 +77,7 @@ export class RequestRecorder {
     if (traceSeconds) this.onResponse?.(Number(traceSeconds), note.requestedAtSeconds);
   }
 
-  /** `bytes`: default, those that were received. Ignores requests for other things than segments of video. */
+  /** `bytes` defaults to the received bytes. Requests for anything but video segments are ignored. */
   ended(request: object, outcome: RequestRecord['outcome'], bytes?: number): void {
     const note = this.#active.get(request)?.note;
     if (note === undefined) return;
@@ -86,7 +86,6 @@ export class RequestRecorder {
     if (bytes !== undefined) note.receivedBits = bytes * 8;
   }
 
-  /** Bitrate of `video-<n>`. */
   protected bitrateOf(representationId: string): number {
     return this.ladderBps[Number(representationId.replace('video-', ''))]!;
   }

@@ -1,4 +1,4 @@
-/** What a page needs of a player: the benchmark's under test, and the demo's. */
+/** The interface of a player in the benchmark's page and in the demo. */
 
 import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr';
 import type { SessionConfig } from '../record/session-record.ts';
@@ -9,13 +9,13 @@ export interface TestPlayer {
   /** Lets the plugin decide, with the page's options. Call it before `start`. */
   attach(options: LeoAbrOptions): LeoAbrHandle;
   start(): void;
-  /** `video-<n>` of an id in the plugin's decisions. Default: the same. */
+  /** Returns `video-<n>` for an id in the plugin's decisions. Default: the same id. */
   representationId?(id: string): string;
-  /** The player's own figure, if it counts from the capture as the benchmark does. */
+  /** The player's own live latency, if it counts from the capture as the benchmark does. */
   latencySeconds?(): number;
-  /** Loads nothing more; the picture stays. */
+  /** Stops loading; the picture stays. */
   rest(): void;
-  /** Frees the element; do not give it to another player before. Also for a player that was not started. */
+  /** Frees the element for another player. Works before `start`, too. */
   destroy(): void | Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface PlayerContext {
   onNotAllowed?(): void;
 }
 
-/** For `play()` of the element: a rejection means that nothing plays. */
+/** Plays the element. If `play()` rejects, nothing plays. */
 export function playElement({ video, onFault, onNotAllowed }: PlayerContext): void {
   video.play().catch((error: DOMException) => {
     if (error.name === 'NotAllowedError' && onNotAllowed) onNotAllowed();

@@ -2,16 +2,16 @@
 
 import type { TimeSource } from 'leo-abr';
 
-/** More than half a round trip on one machine. */
+/** Exceeds half a round trip on one machine. */
 const UNCERTAINTY_SECONDS = 0.01;
 
-/** Requests for the running clock; the fastest one counts. */
+/** Number of requests for the running clock; the fastest request counts. */
 const SAMPLES = 3;
 
 export class TraceClock implements TimeSource {
   /** UTC in ms at the origin's second 0. */
   private zeroUtcMs = Number.NaN;
-  /** The time of `performance.now()` then, where it was measured; else it is the session's second 0. */
+  /** `performance.now()` at the origin's second 0, if measured. Undefined: at the session's second 0. */
   private zeroMs: number | undefined;
 
   constructor(
@@ -19,12 +19,12 @@ export class TraceClock implements TimeSource {
     private readonly sessionSeconds: () => number,
   ) {}
 
-  /** Requests the time while the origin's clock does not run. */
+  /** Fetches the time before the origin's clock starts. */
   async synchronise(): Promise<void> {
     this.zeroUtcMs = await this.fetchUtcMs();
   }
 
-  /** The time of `performance.now()` at the origin's second 0, once its clock runs. Requests the time. */
+  /** Fetches the time of the running clock. Resolves to `performance.now()` at the origin's second 0. */
   async startedAtMs(): Promise<number> {
     let best = { roundTripMs: Number.POSITIVE_INFINITY, startedAtMs: Number.NaN };
     for (let i = 0; i < SAMPLES; i++) {

@@ -1,8 +1,7 @@
 /** Converts a page's record of a session into the row of results that the simulator gives too. */
 
+import { withLinkNotes } from '../../evaluation/figures/link-notes.ts';
 import { liveMetrics } from '../../evaluation/figures/live-metrics.ts';
-import { withSlowLink } from '../../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../../evaluation/figures/trace-end.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import type { ResolvedScenario, SessionResult } from '../../results.ts';
@@ -18,7 +17,8 @@ export function browserSessionResult(
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const segments = segmentRows(record, scenario, ({ index, bitrateBps }) => ({
     sizeBits: scenario.segmentSizesBits[index]![scenario.ladderBps.indexOf(bitrateBps)]!,
-    reason: reasonOf(index, record),
+    // '' if the player's own ABR decided.
+    reason: record.decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '',
   }));
   const stallOfRows = segments.reduce((sum, row) => sum + row.stallSeconds, 0);
   const { live } = scenario;
@@ -42,7 +42,7 @@ export function browserSessionResult(
         startupSeconds:
           record.startupSeconds ?? Math.max(0, ...record.requests.map(({ endedAtSeconds }) => endedAtSeconds)),
         stallCount: record.stalls.length,
-        // A live session has the segments that came into being, less those that it jumped over.
+        // A live session has the segments that came into being, less the skipped segments.
         ...(live === undefined && { segmentCount }),
         unfinishedStallSeconds: Math.max(0, totalSeconds(record.stalls) - stallOfRows),
         unfinishedBits: Math.max(0, received - used),
@@ -61,10 +61,5 @@ export function browserSessionResult(
       }),
     ...(timings && decisionMicros(record.decisionMillis)),
   };
-  return roundedSession(withSlowLink(withTraceEnd(session, trace, scenario), { trace, segmentCount }, scenario));
-}
-
-/** The reason of the last decision on the segment; '' if dash.js decided. */
-function reasonOf(index: number, { decisions }: BrowserSessionRecord): string {
-  return decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '';
+  return roundedSession(withLinkNotes(session, planned, scenario));
 }

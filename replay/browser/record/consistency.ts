@@ -4,7 +4,7 @@ import { videoClip } from '../../media/clips.ts';
 import type { LiveStream } from '../../scenarios.ts';
 import type { BrowserSessionRecord } from './session-record.ts';
 
-/** How far decisions and element may differ, which look before and after a frame. */
+/** Decisions look before a frame and the element after it, so they may differ by this. */
 const TOLERANCE_SECONDS = 0.2;
 
 interface Options {
@@ -79,7 +79,7 @@ function stallDifferences(record: BrowserSessionRecord, segmentSeconds: number):
   return [];
 }
 
-/** The decisions' latencies and the last one; other players count their latency differently. */
+/** Compares the decisions' latencies and dash.js's last latency; other players count latency differently. */
 function latencyDifferences(
   record: BrowserSessionRecord,
   { positions, endSeconds, shownLatencySeconds }: NonNullable<BrowserSessionRecord['live']>,

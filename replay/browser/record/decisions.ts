@@ -1,4 +1,4 @@
-/** A session's decisions in JSON, with all their inputs, and the same decisions made again from these. */
+/** A session's decisions in JSON with all their inputs, and the same decisions made again from these inputs. */
 
 import type { PathForecast, QuantileForecast, ValidForecast } from '../../../abr/forecast.ts';
 import {
@@ -20,7 +20,7 @@ export interface DecisionRecord {
   state: Omit<PlayerState, 'weights'>;
   weights: WeightsRecord;
   inFlight?: InFlight;
-  /** A path cannot be written as JSON: it has only its source and time of issue. */
+  /** JSON cannot hold a path, so a path forecast keeps only its source and time of issue. */
   forecast?: QuantileForecast | Omit<PathForecast, 'path' | 'handovers'>;
 }
 
@@ -52,9 +52,9 @@ function withoutPath(forecast: ValidForecast): NonNullable<DecisionRecord['forec
 }
 
 /**
- * Asks a new controller, as the simulator makes it for this algorithm, for each decision again, in the state and on the
- * forecast of the record, which may have been through JSON. Returns pairs: the recorded representation, and the one
- * chosen again, or `keep`. Decisions on a path are left out.
+ * Asks a new controller, as the simulator makes it for this algorithm, for each decision again, with the record's state
+ * and forecast, which may have been through JSON. Returns pairs: the recorded representation, and the new choice or
+ * `keep`. Decisions on a path are left out.
  * @throws {InputError} for an unknown algorithm
  */
 export function decidedAgain(

@@ -1,5 +1,5 @@
 /**
- * Compares the ends of downloads in a browser with those that the trace prescribes. A session with too many late
+ * Compares the ends of downloads in a browser with the ends that the trace prescribes. A session with too many late
  * downloads is rejected: the machine was busy, and its figures do not describe the algorithm.
  *
  * The browser's usual time between the last byte and the page's event, mostly to assemble a large response, does not
@@ -15,7 +15,7 @@ import type { BrowserSessionRecord, DownloadTiming } from './session-record.ts';
 /** A download is late if its excess over the prescribed duration is larger than both. */
 const LATE_SHARE = 0.03;
 const LATE_SECONDS = 0.05;
-/** What a player takes beyond the scenario's model of the browser with dash.js. */
+/** Seconds that a player adds to the scenario's model of the browser, which was measured with dash.js. */
 const MORE_SECONDS: Readonly<Record<PlayerName, number>> = { dash: 0, hls: 0, shaka: 0.06 };
 /** A session with more late downloads than this is rejected, unless `--late-share` says otherwise. */
 export const TOLERATED_LATE_SHARE = 0.02;

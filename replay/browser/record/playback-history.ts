@@ -8,7 +8,7 @@ interface PlayedLive extends Pick<BrowserSessionRecord, 'stalls'> {
   live: Pick<NonNullable<BrowserSessionRecord['live']>, 'positions' | 'endSeconds'>;
 }
 
-/** From the first picture to the end; of a session without pictures a stall from the join to the end. */
+/** Covers the first picture to the end. A session without pictures is one stall from the join to the end. */
 export function playbackHistory(
   { stalls, live: { positions, endSeconds } }: PlayedLive,
   { timeShiftSeconds, targetLatencySeconds }: LiveStream,

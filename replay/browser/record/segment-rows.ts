@@ -7,18 +7,13 @@ import type { RequestNote, StallRecord } from './session-record.ts';
 
 type RowRequest = Omit<RequestNote, 'representationId'>;
 
-interface PlayedRequests {
-  requests: readonly RowRequest[];
-  stalls: readonly StallRecord[];
-}
-
-/** One row per received segment, with all its requests; its last complete one counts. `about` is called with that one. */
+/** One row per received segment, with all its requests. The last complete request counts; `about` gets it. */
 export function segmentRows(
-  { requests, stalls }: PlayedRequests,
+  { requests, stalls }: { requests: readonly RowRequest[]; stalls: readonly StallRecord[] },
   { segmentSeconds, live }: Pick<Scenario, 'segmentSeconds' | 'live'>,
   about: (last: RowRequest) => Pick<SegmentRow, 'sizeBits' | 'reason'>,
 ): SegmentRow[] {
-  // The element stalls slightly before the end of its buffer, so what it lacks is half a segment or chunk ahead.
+  // The element stalls slightly before the end of its buffer, so the missing media is half a segment or chunk ahead.
   const aheadSeconds = (live?.chunkSeconds ?? segmentSeconds) / 2;
   const stallsOf = groupBy(stalls, ({ mediaSeconds }) => Math.floor((mediaSeconds + aheadSeconds) / segmentSeconds));
   const ordered = [...groupBy(requests, ({ index }) => index)].sort(([a], [b]) => a - b);

@@ -5,7 +5,6 @@ import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import type { RequestLogEntry } from '../../origin/index.ts';
 import type { OwnAlgorithm } from '../../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../../results.ts';
-import type { Scenario } from '../../scenarios.ts';
 import type { LinkStatistics } from '../emulated-link.ts';
 import type { DecisionRecord } from './decisions.ts';
 
@@ -15,15 +14,12 @@ export interface SessionConfig {
   algorithm: string;
   own?: OwnAlgorithm;
   seed: number;
-  scenario: Pick<
-    Scenario,
-    'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds' | 'mu' | 'lambda' | 'live'
-  > &
-    Pick<ResolvedScenario, 'qualities'>;
+  scenario: Pick<ResolvedScenario, 'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'live' | 'qualities'> &
+    Pick<ResolvedScenario, 'rttSeconds' | 'mu' | 'lambda'>;
   segmentCount: number;
   /** In a household: the second of the link's clock at which the session begins. 0: its first request starts that clock. */
   joinSeconds: number;
-  /** The built-in forecaster's model. Default: the shipped one. */
+  /** The built-in forecaster's model. Default: the shipped model. */
   model?: ModelFile;
   onnx?: { modelUrl: string; runtimeUrl: string; wasmUrl: string };
   serviceUrl?: string;
@@ -91,21 +87,17 @@ export interface BrowserSessionRecord {
   playerVersion: string;
 }
 
-export interface DownloadTiming {
-  index: number;
-  representationId: string;
+export interface DownloadTiming extends Pick<RequestRecord, 'index' | 'representationId' | 'requestedAtSeconds'> {
   sizeBits: number;
-  /** The page's session clock. */
-  requestedAtSeconds: number;
   measuredSeconds: number;
   prescribedSeconds: number;
 }
 
 export interface PlayedRecord {
-  /** In a household, of this player: `algorithm`, `seed` and `segmentCount` are its own. */
+  /** In a household, the player's `algorithm`, `seed` and `segmentCount`. */
   planned: PlannedSession;
   attempt: number;
-  /** Why it was rejected; absent if it was accepted. All sessions of a household are rejected for one. */
+  /** Why the session was rejected; absent if it was accepted. A household is rejected as a whole. */
   rejected?: string;
   result: SessionResult;
   record: BrowserSessionRecord;

@@ -28,32 +28,22 @@ export function assembleResults(options: {
   };
 }
 
-/** The document as JSON: a line per session and per row of the summary, the same bytes for the same values. */
+/** The document as JSON, with a line per session and per row of the summary. Equal values give equal bytes. */
 export function resultsJson(results: Results): string {
   return [...resultsPieces(results)].join('');
 }
 
 /** `resultsJson` in pieces, because the whole may be longer than a string can be. */
 export function* resultsPieces(results: Results): Generator<string> {
-  yield `${headJson(results)}"sessions":`;
-  yield* lines(results.sessions);
-  if (results.households) {
-    yield ',\n"households":';
-    yield* lines(results.households);
-  }
-  yield ',\n"summary":';
-  yield* lines(results.summary);
-  if (results.byLink) {
-    yield ',\n"byLink":';
-    yield* lines(results.byLink);
+  yield headJson(results);
+  for (const [n, name] of (['sessions', 'households', 'summary', 'byLink'] as const).entries()) {
+    const items: readonly unknown[] | undefined = results[name];
+    if (items === undefined) continue;
+    yield `${n === 0 ? '' : ',\n'}"${name}":[`;
+    for (const [i, item] of items.entries()) yield `${i === 0 ? '\n' : ',\n'}${JSON.stringify(item)}`;
+    yield items.length === 0 ? ']' : '\n]';
   }
   yield '}\n';
-}
-
-function* lines(items: readonly unknown[]): Generator<string> {
-  yield '[';
-  for (const [i, item] of items.entries()) yield `${i === 0 ? '\n' : ',\n'}${JSON.stringify(item)}`;
-  yield items.length === 0 ? ']' : '\n]';
 }
 
 /** The beginning of partial results, behind which `SessionStore` appends sessions; `parseResults` reads them. */

@@ -1,4 +1,4 @@
-/** Merges several results of one benchmark: shards, or algorithms that were run separately. */
+/** Merges several results of one benchmark: shards, or separately run algorithms. */
 
 import { describeValue, InputError } from '../../../abr/errors.ts';
 import { placeOf } from '../../formats/place.ts';
@@ -13,10 +13,10 @@ export interface ResultsFile {
 }
 
 /**
- * All sessions with a new summary. All shards of a run give, byte for byte, the results of the unsharded run. Identical
- * duplicates of a session count once. Other differences of `tool` are listed in `tool.differing`.
- * @throws {InputError} if scenario, seed, command, baseline or household differ, if two results of a session differ, or if
- * sessions of one trace and start have different seeds or groups.
+ * Returns all sessions with a new summary. All shards of a run give, byte for byte, the results of the whole run.
+ * Identical duplicates of a session count once. Other differences of `tool` are listed in `tool.differing`.
+ * @throws {InputError} if scenario, seed, command, baseline or household differ, if two results of a session differ, or
+ * if sessions of one trace and start have different seeds or groups.
  */
 export function mergeResults(files: readonly ResultsFile[]): Results {
   const [first] = files;
@@ -41,12 +41,13 @@ export function mergeResults(files: readonly ResultsFile[]): Results {
 }
 
 function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
-  const byKey = new Map<string, { session: SessionResult; file: string }>();
-  const byPlace = new Map<string, { session: SessionResult; file: string }>();
   const all = files.flatMap(({ file, results }) =>
     results.sessions.map((session, index) => ({ file, session, index })),
   );
-  for (const { file, session, index } of all) {
+  const byKey = new Map<string, (typeof all)[number]>();
+  const byPlace = new Map<string, (typeof all)[number]>();
+  for (const one of all) {
+    const { file, session, index } = one;
     const key = sessionKey(session);
     const same = byKey.get(key);
     const field = `sessions[${index}]`;
@@ -55,9 +56,9 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
       const got = `another one: ${firstDifference(session, same.session)}`;
       throw new InputError(placeOf({ file, field }), `the result of ${same.file} for ${key}`, undefined, got);
     }
-    byKey.set(key, { session, file });
+    byKey.set(key, one);
     const place = placeKey(session);
-    const paired = byPlace.get(place) ?? { session, file };
+    const paired = byPlace.get(place) ?? one;
     byPlace.set(place, paired);
     for (const name of ['seed', 'group'] as const) {
       if (paired.session[name] === session[name]) continue;

@@ -4,14 +4,14 @@ import { check, InputError, requireAscending, requireObject } from '../../../abr
 import { placeOf } from '../../formats/place.ts';
 import type { Results, SessionResult } from '../../results.ts';
 
-/** The lines around the sessions in the layout of `resultsJson`. */
+/** Lines before and after the sessions in the layout of `resultsJson`. */
 const SESSIONS_BEGIN = '"sessions":[';
 const SESSIONS_END = '],';
 
 /**
- * Results, with unchanged values, from the text or the lines of a file. In the layout of `resultsJson` each line is parsed
- * by itself, so that a file may be longer than a string. `allowPartial`: partial results may end after any session, as a
- * killed command leaves them; the line that it was writing is left out, and there is no summary.
+ * Returns the results in the text or the lines of a file, with unchanged values. In the layout of `resultsJson` each
+ * line is parsed by itself, so that a file may be longer than a string. `allowPartial`: partial results, which a killed
+ * command leaves, may end after any session. The unfinished line is left out, and `summary` is empty.
  * @throws {InputError} with file and line for invalid JSON (such as a truncated file), with file and field for other
  * violations of the schema.
  */
@@ -73,13 +73,13 @@ function sessionOf(
   return value as SessionResult;
 }
 
-/** `line` is the text's first line in the file; default 1. */
+/** `line` is the number of the text's first line in the file. Default 1. */
 function jsonValue(text: string, file: string, line = 1): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     const { message } = error as Error;
-    // A short text's message has no position.
+    // The message for a short text has no position.
     const position = Number(/at position (\d+)/.exec(message)?.[1] ?? (/end of/.test(message) ? text.length : 0));
     throw new InputError(
       placeOf({ file, line: line + text.slice(0, position).split('\n').length - 1 }),
@@ -123,7 +123,7 @@ function object(shape: Readonly<Record<string, ValueCheck>>): ValueCheck {
   const entries = Object.entries(shape).map(([key, item]) => [key.replace('?', ''), item, key.endsWith('?')] as const);
   return (value, place) => {
     const fields = requireObject(value, place);
-    // Behind the name of the file.
+    // `place` is the name of the file.
     const prefix = place.endsWith(': ') ? place : `${place}.`;
     for (const [key, item, isOptional] of entries) {
       if (!isOptional || fields[key] !== undefined) item(fields[key], `${prefix}${key}`);
@@ -194,12 +194,12 @@ const results = object({
   'byLink?': list(row),
 });
 
-/** A bitrate that is not in the ladder belongs to another scenario; a live one needs its metrics. */
+/** Refuses bitrates that are not in the ladder, and live metrics that lack or do not belong. */
 function checkAgainstScenario(played: SessionResult, { ladderBps, live }: Results['scenario'], place: string): void {
   for (const [i, { bitrateBps }] of played.segments.entries()) {
-    const isKnown = ladderBps.includes(bitrateBps);
-    if (!isKnown)
-      check(false, `${place}.segments[${i}].bitrateBps`, `one of the ladder (${ladderBps.join(', ')})`, bitrateBps);
+    if (ladderBps.includes(bitrateBps)) continue;
+    const expected = `one of the ladder (${ladderBps.join(', ')})`;
+    throw new InputError(`${place}.segments[${i}].bitrateBps`, expected, bitrateBps);
   }
   const expected = live === undefined ? 'none in a scenario on demand' : 'the metrics of a live scenario';
   check((live === undefined) === (played.live === undefined), `${place}.live`, expected, played.live);

@@ -1,4 +1,4 @@
-/** The start of a session on demand: what every viewer sees, while few see the end. README.md defines the figures. */
+/** Figures of the start of a session on demand, which every viewer sees. README.md defines them. */
 
 import { perceivedQoe, QOE_UNIT_SECONDS } from '../../../abr/index.ts';
 import { watchShare } from '../../../abr/state/watch-time.ts';
@@ -6,7 +6,7 @@ import type { FirstMinute, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { qualitiesOf, type RatedScenario } from '../../segment-qualities.ts';
 
-/** Media after which the bitrate counts as the session's later one. */
+/** Media after which the bitrate counts as the session's later bitrate. */
 const LATER_SECONDS = 60;
 /** Median watch time of the watch-weighted QoE. */
 const MEDIAN_WATCH_SECONDS = 60;
@@ -16,7 +16,7 @@ const RAMP_SHARE = 0.8;
 type PlayedSegments = Pick<SessionResult, 'segments' | 'startupSeconds' | 'endedBy'>;
 type ScenarioRules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'> & RatedScenario;
 
-/** Computed from the segments, so that files of any version have them. `watchSeconds` is the viewers' median. */
+/** Computes the figures from segments, so that files of any version have them. `watchSeconds`: median watch time. */
 export function firstMinute(
   { segments, startupSeconds, endedBy }: PlayedSegments,
   rules: ScenarioRules,
@@ -40,8 +40,8 @@ export function firstMinute(
 }
 
 /**
- * QoE with a weight for each stretch of media: a segment's quality counts by the weight of its stretch, its switch and its
- * stall by the weight at their begin. Segments that never arrived count as media of quality 0.
+ * QoE with a weight for each stretch of media. A segment's quality has the weight of its stretch; its switch and its
+ * stall have the weight at the segment's begin. Segments that never arrived count as media of quality 0.
  */
 function weightedQoe(
   { segments, startupSeconds, endedBy }: PlayedSegments,
@@ -63,7 +63,7 @@ function weightedQoe(
   return value / units;
 }
 
-/** Each segment with a stall counts as one stall; those that never arrived count as in `weightedQoe`. */
+/** Each segment with a stall counts as one stall. Segments that never arrived count as in `weightedQoe`. */
 function perceivedUpTo(seconds: number, { segments, startupSeconds, endedBy }: PlayedSegments, rules: ScenarioRules) {
   const { segmentSeconds, segmentCount: planned } = rules;
   const segmentCount = Math.min(Math.ceil(seconds / segmentSeconds), endedBy === 'end' ? segments.length : planned);

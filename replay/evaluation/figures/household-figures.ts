@@ -12,13 +12,13 @@ import {
 import type { Scenario } from '../../scenarios.ts';
 import { groupBy } from '../group-by.ts';
 import { differences, pairedMeans } from '../statistics/paired-means.ts';
-import { mean, tailMean } from '../statistics/quantiles.ts';
+import { mean, meansOf, tailMean } from '../statistics/quantiles.ts';
 import { type DatasetUnits, unitsByDataset } from '../statistics/resampling-units.ts';
 
 /** FESTIVE's window k. */
 const WINDOW_SECONDS = 20;
 
-/** A row per household, in the sessions' order; none for sessions that have their links for themselves. */
+/** A row per household, in the sessions' order. Sessions outside households have no row. */
 export function householdsOf(
   sessions: readonly SessionResult[],
   scenario: Pick<Scenario, 'segmentSeconds'>,
@@ -53,8 +53,8 @@ export function unfairness(values: readonly number[]): number {
 
 /**
  * FESTIVE's instability of a session, averaged over its seconds of media from the window's length on (0 for shorter
- * ones): the sum of |b(t - d) - b(t - d - 1)| w(d), d = 0 to k - 1, over the sum of b(t - d) w(d), d = 1 to k, with w(d) =
- * k - d, k = 20 s and the bitrate b.
+ * ones): the sum of |b(t - d) - b(t - d - 1)| w(d), d = 0 to k - 1, over the sum of b(t - d) w(d), d = 1 to k, with
+ * w(d) = k - d, k = 20 s and the bitrate b.
  */
 export function instability(
   segments: readonly Pick<SegmentRow, 'bitrateBps'>[],
@@ -91,18 +91,16 @@ export function householdDifference(
   });
 }
 
-const MEANS = [
-  ...(['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const),
-];
+const MEANS = ['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const;
 
 export interface HouseholdSummary extends Record<(typeof MEANS)[number], number> {
-  /** Given to the players that have a choice. */
+  /** The algorithm of all players for which the household names none. */
   algorithm: string;
   households: number;
   qoeP5: number;
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
-  /** From the baseline's households; undefined for the baseline and without pairs. */
+  /** Difference from the baseline's households; undefined for the baseline and without pairs. */
   difference: ReturnType<typeof householdDifference>;
 }
 
@@ -117,11 +115,10 @@ export function householdSummary(
   return [...byAlgorithm].map(([algorithm, rows]) => {
     const players = sessions.filter((one) => isMember(one) && one.household?.algorithm === algorithm);
     const stalls = Float64Array.from(players, ({ stallSeconds }) => stallSeconds).sort();
-    const means = MEANS.map((name) => [name, mean(rows.map((row) => row[name]))]);
     const options = { ways, seed, label: dataset };
     return {
       ...{ algorithm, households: rows.length },
-      ...(Object.fromEntries(means) as Record<(typeof MEANS)[number], number>),
+      ...meansOf(rows, MEANS),
       qoeP5: quantile(Float64Array.from(players, qoeOf).sort(), 0.05),
       stallSecondsMean: mean(stalls),
       stallSecondsWorst5pct: tailMean(stalls),
@@ -130,7 +127,7 @@ export function householdSummary(
   });
 }
 
-/** QoE-linear, of a live session LoL+'s. */
+/** QoE-linear, or LoL+'s QoE for a live session. */
 function qoeOf({ live, qoe }: SessionResult): number {
   return live?.qoe ?? qoe.linear;
 }

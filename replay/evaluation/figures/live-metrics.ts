@@ -5,10 +5,10 @@ import { QOE_UNIT_SECONDS } from '../../../abr/qoe/qoe.ts';
 import { weightedQuantiles } from '../../../abr/statistics/quantile.ts';
 import type { LiveMetrics } from '../../results.ts';
 
-/** A piece of time with one playback rate, or one of a stall. */
+/** A piece of time with one playback rate, or a piece of a stall. */
 export interface PlaybackPiece {
   seconds: number;
-  /** At its start; it grows by a second per second of stall, and by 1 - rate while playing. */
+  /** Latency at the piece's start. It grows by a second per second of stall, and by 1 - rate while playing. */
   latencySeconds: number;
   /** Media seconds per second of the clock; ignored in a stall. */
   rate: number;
@@ -16,7 +16,7 @@ export interface PlaybackPiece {
 }
 
 export interface WatchedStream {
-  /** From the first picture to the end, without gaps. A viewer who saw no picture: a stall from the join to the end. */
+  /** From the first picture to the end, without gaps; without a picture, a stall from the join to the end. */
   history: readonly PlaybackPiece[];
   /** Bitrates of the received segments in bit/s, in order. */
   bitratesBps: readonly number[];
@@ -70,7 +70,7 @@ export function liveMetrics(stream: WatchedStream): LiveMetrics {
   }
   const rateDeviationMean = playing > 0 ? deviation / playing : 0;
   const perSegment = latencyPrice / watched + lowest * rateDeviationMean;
-  // Without segments the stall counts as that of one.
+  // Without segments the stall counts as the stall of one segment.
   const units = (Math.max(1, bitratesBps.length) * segmentSeconds) / QOE_UNIT_SECONDS;
   return {
     qoe: (quality - top * stalled - bitratesBps.length * perSegment) / units,

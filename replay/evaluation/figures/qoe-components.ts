@@ -11,7 +11,7 @@ import type { DatasetUnits } from '../statistics/resampling-units.ts';
 /** In Mbit/s of undisturbed 4 s segments; `qoe = quality - stalls - startup - switches`. */
 export type QoeComponents = Record<'qoe' | 'quality' | 'stalls' | 'startup' | 'switches', number>;
 
-/** From the totals: mean bitrate (missing segments count as 0), and costs >= 0 (abr/qoe/qoe.ts). */
+/** Computes the mean bitrate (missing segments count as 0) and the costs, >= 0, from the totals (abr/qoe/qoe.ts). */
 export function qoeComponents(
   { segments, startupSeconds, stallSeconds, switchBps, endedBy, qoe }: SessionResult,
   scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>,
@@ -42,13 +42,9 @@ export type ComponentDifference = PairedSample & Record<keyof QoeComponents, Est
 export function componentDifference(
   algorithm: readonly SessionResult[],
   baseline: readonly SessionResult[],
-  {
-    scenario,
-    ways,
-    seed,
-    label,
-  }: { scenario: ResolvedScenario; ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
+  options: { scenario: ResolvedScenario; ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
 ): ComponentDifference | undefined {
+  const { scenario, ways, seed, label } = options;
   return pairedMeans<SessionResult, keyof QoeComponents>(algorithm, baseline, {
     keyOf: placeKey,
     valuesOf: differences((session) => qoeComponents(session, scenario)),

@@ -24,8 +24,8 @@ type Agreement = keyof ReturnType<typeof agreementOf>;
 export type TierAgreement = { algorithm: string; pairs: number } & Record<Agreement, Estimate>;
 
 /**
- * A row per algorithm, over sessions that ended normally in both tiers; browser minus simulator. Simulated sessions of the
- * same place, with other seeds, count by their mean.
+ * A row per algorithm, over sessions that ended normally in both tiers; browser minus simulator. Simulated sessions of
+ * the same place, with other seeds, count by their mean.
  */
 export function tierAgreement(
   simulated: readonly SessionResult[],

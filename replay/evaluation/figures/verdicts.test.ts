@@ -30,32 +30,30 @@ describe('the gap closed', () => {
   });
 });
 
-describe('too few sessions', () => {
-  const two = (recordings: number, dataset?: string) =>
-    played({ 'mpc-d': () => 1, 'mpc-l': () => 2 }, { recordings, ...(dataset !== undefined && { dataset }) });
+/** Two algorithms in data sets with these numbers of recordings. */
+const summaryOf = (recordings: Readonly<Record<string, number>>) =>
+  testSummary(
+    Object.entries(recordings).flatMap(([dataset, count]) =>
+      played({ 'mpc-d': () => 1, 'mpc-l': () => 2 }, { dataset, recordings: count }),
+    ),
+  );
 
-  test('one, or fewer than eight, decide nothing; eight are enough', () => {
-    expect(tooFewSessions(testSummary(two(1)))).toBe('Fewer than 8 sessions per algorithm decide nothing: set.');
-    expect(tooFewSessions(testSummary(two(7)))).toBe('Fewer than 8 sessions per algorithm decide nothing: set.');
-    expect(tooFewSessions(testSummary(two(8)))).toBeUndefined();
-    expect(tooFewSessions([])).toBeUndefined();
-  });
-
-  test('one sentence names all data sets', () => {
-    const summary = testSummary([...two(7, 'a'), ...two(9, 'b'), ...two(1, 'c')]);
-    const sentence = 'Fewer than 8 sessions per algorithm decide nothing: a, c.';
-    expect(tooFewSessions(summary)).toBe(sentence);
-    const few = testSummary([...two(1, 'a'), ...two(1, 'b')]);
-    expect(tooFewSessions(few)).toBe('Fewer than 8 sessions per algorithm decide nothing: a, b, all together.');
-  });
+test.each<[Record<string, number>, string | undefined]>([
+  [{ a: 1 }, 'a.'],
+  [{ a: 7 }, 'a.'],
+  [{ a: 8 }, undefined],
+  [{}, undefined],
+  [{ a: 7, b: 9, c: 1 }, 'a, c.'],
+  [{ a: 1, b: 1 }, 'a, b, all together.'],
+])('recordings %j: data sets with fewer than eight sessions decide nothing', (recordings, names) => {
+  const sentence = names && `Fewer than 8 sessions per algorithm decide nothing: ${names}`;
+  expect(tooFewSessions(summaryOf(recordings))).toBe(sentence);
 });
 
 test('data sets with several recordings have figures of their own, else all together', () => {
-  const one = (dataset: string) => played({ 'mpc-d': () => 1, 'mpc-l': () => 2 }, { dataset, recordings: 1 });
-  const large = played({ 'mpc-d': () => 1, 'mpc-l': () => 2 }, { dataset: 'large' });
-  expect(largeDatasets(testSummary([...one('a'), ...large, ...one('b')]))).toEqual(['large']);
-  expect(largeDatasets(testSummary([...one('a'), ...one('b')]))).toEqual(['all']);
-  expect(largeDatasets(testSummary(one('a')))).toEqual(['a']);
+  expect(largeDatasets(summaryOf({ a: 1, large: 12, b: 1 }))).toEqual(['large']);
+  expect(largeDatasets(summaryOf({ a: 1, b: 1 }))).toEqual(['all']);
+  expect(largeDatasets(summaryOf({ a: 1 }))).toEqual(['a']);
   // Without a comparison, sessions count.
   expect(largeDatasets(testSummary(['a', 'b'].map((dataset) => testSession({ dataset }))))).toEqual(['all']);
 });

@@ -6,7 +6,7 @@ import { groupBy } from '../group-by.ts';
 
 const FEWEST_SESSIONS = 8;
 
-/** Undefined also where the oracle's lead is not clearly positive; older results have it above 1 there. */
+/** Also undefined if the oracle's lead is not clearly positive. Older results have values above 1 then. */
 export function shownGapClosed(row: SummaryRow, summary: readonly SummaryRow[]): Estimate | undefined {
   const closed = row.vsBaseline?.oracleGapClosed;
   const oracle = summary.find(({ dataset, algorithm }) => dataset === row.dataset && algorithm === ORACLE);
@@ -23,7 +23,7 @@ export function tooFewSessions(summary: readonly SummaryRow[]): string | undefin
     : `Fewer than ${FEWEST_SESSIONS} sessions per algorithm decide nothing: ${names.join(', ')}.`;
 }
 
-/** The data sets with more than one recording, which have figures of their own; without any, all together. */
+/** The data sets with more than one recording, which have figures of their own. Without any: all data sets together. */
 export function largeDatasets(summary: readonly SummaryRow[]): string[] {
   const datasets = [...groupBy(summary, ({ dataset }) => dataset)];
   const isLarge = (rows: SummaryRow[]) => {

@@ -1,6 +1,6 @@
 /** Plans a benchmark: every (trace, start, algorithm) with its seed in a fixed order, shards, and resuming. */
 
-import { describeValue, InputError } from '../../../abr/errors.ts';
+import { check, describeValue, InputError } from '../../../abr/errors.ts';
 import { seedOf } from '../../../abr/statistics/random.ts';
 import { placeOf } from '../../formats/place.ts';
 import { type Household, segmentsOfPlayer } from '../../households.ts';
@@ -14,9 +14,9 @@ import { leastSegments, neededOfTraces, type SessionStart, type StartsRule, sess
 export interface PlannedSession extends SessionStart {
   trace: Trace;
   algorithm: string;
-  /** The same for all algorithms on one (trace, start). */
+  /** Equal for all algorithms on one (trace, start). */
   seed: number;
-  /** Plays this household in place of a single session; `algorithm` is the given one. */
+  /** The household that plays instead of a single session; `algorithm` is the given algorithm. */
   household?: Household;
 }
 
@@ -36,28 +36,23 @@ interface BenchmarkOptions {
 }
 
 export interface BenchmarkPlan {
-  /** By data set, trace, start, and algorithms in the given order. */
+  /** Ordered by data set, trace and start, then as the algorithms were given. */
   sessions: PlannedSession[];
   leftOut: LeftOutStart[];
 }
 
 /** Parses `i/n`, 1 <= i <= n. */
 export function parseShard(text: string, field = '--shard'): Shard {
-  const match = /^(\d+)\/(\d+)$/.exec(text);
-  const index = Number(match?.[1]);
-  const count = Number(match?.[2]);
-  if (!(index >= 1 && index <= count && Number.isSafeInteger(count))) {
-    throw new InputError(field, 'i/n with 1 <= i <= n', text);
-  }
+  const [index = 0, count = 0] = /^(\d+)\/(\d+)$/.exec(text)?.slice(1).map(Number) ?? [];
+  check(index >= 1 && index <= count && Number.isSafeInteger(count), field, 'i/n with 1 <= i <= n', text);
   return { index, count };
 }
 
 /** All sessions in order. Shards take turns by (trace, start), so that all algorithms share a start. */
 export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   const { scenario, starts, algorithms, seed, shard, household } = options;
-  if (algorithms.length === 0 || new Set(algorithms).size < algorithms.length) {
-    throw new InputError('algorithms', 'at least one algorithm, each once', algorithms.join(','));
-  }
+  const isDistinct = algorithms.length > 0 && new Set(algorithms).size === algorithms.length;
+  check(isDistinct, 'algorithms', 'at least one algorithm, each once', algorithms.join(','));
   const traces = [...options.traces].sort(
     (a, b) => compareText(a.metadata.dataset, b.metadata.dataset) || compareText(a.name, b.name),
   );
@@ -109,7 +104,7 @@ function lineOf(
   return [dataset, trace, startSeconds, household?.algorithm ?? algorithm, ...(name === undefined ? [] : [name])];
 }
 
-/** Splits a plan into what an earlier, partial result has `done`, and the rest. */
+/** Splits a plan into sessions that earlier, partial results have, and the rest. */
 export function resumePlan(
   planned: readonly PlannedSession[],
   earlier: { file: string; results: Results },

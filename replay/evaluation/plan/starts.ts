@@ -5,7 +5,7 @@ import { EPOCH_SECONDS } from '../../../abr/index.ts';
 import { liveSessionSeconds, type Scenario } from '../../scenarios.ts';
 import { type Trace, wrapSeconds } from '../../trace.ts';
 
-/** `every`: at 0, n, 2n ... seconds; `at`: at the given seconds. */
+/** `every:n` starts at 0, n, 2n ... seconds, `at:` at the given seconds. */
 export type StartsRule = { everySeconds: number } | { atSeconds: readonly number[] };
 
 export interface SessionStart {
@@ -26,24 +26,29 @@ const LEAST_MEDIA_SECONDS = 40;
 /** Tolerance for durations, which are sums of decimal steps. */
 const ROUNDING_SECONDS = 1e-9;
 
-/** Parses `every:<seconds>` or `at:<seconds>[,<seconds> ...]`. @throws {InputError} of `field` */
-export function parseStarts(text: string, field = '--starts'): StartsRule {
+/** Parses `every:<seconds>` or `at:<seconds>[,<seconds> ...]`. @throws {InputError} of `--starts` */
+export function parseStarts(text: string): StartsRule {
   const [, kind, list] = /^(every|at):(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)$/.exec(text) ?? [];
   const seconds = list?.split(',').map(Number) ?? [];
   if (kind === 'every' && seconds.length === 1 && seconds[0]! > 0) return { everySeconds: seconds[0]! };
   if (kind === 'at' && new Set(seconds).size === seconds.length) return { atSeconds: seconds.sort((a, b) => a - b) };
-  throw new InputError(field, 'every:<seconds above 0> or at:<seconds>[,<seconds> ...] with each start once', text);
+  throw new InputError(
+    '--starts',
+    'every:<seconds above 0> or at:<seconds>[,<seconds> ...] with each start once',
+    text,
+  );
 }
 
 /**
- * The sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
- * `SLACK_SECONDS`, or the live session alone. A trace that is too short for one session plays floor(duration / segment)
+ * Returns the sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
+ * `SLACK_SECONDS`, or a live session's media alone. A trace that is too short for one session plays floor(duration /
+ * segment)
  * - 2 segments from 0, without wrapping (live: floor(duration / segment) after the join). Empty if these are fewer than
  * `leastSegments`, or if none of the given starts fits.
  */
 export function sessionStarts(
   trace: Pick<Trace, 'durationSeconds'>,
-  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>,
+  scenario: PlayedScenario,
   rule: StartsRule,
 ): SessionStart[] {
   const { segmentCount } = scenario;

@@ -7,7 +7,7 @@ import { effectiveUnits, estimates } from './bootstrap.ts';
 const BASELINE_MEAN = 40;
 const TRUE_DIFF = 6;
 const ORACLE_DIFF = 15;
-/** Standard deviations of the paired difference: between groups, between recordings in one, between sessions. */
+/** Standard deviations of the paired difference: between groups, between recordings in a group, between sessions. */
 const SPREADS = { group: 3, recording: 3, session: 8 };
 const SESSIONS_PER_RECORDING = 2;
 
@@ -80,7 +80,7 @@ test.each([
 
 describe('estimates', () => {
   const sum = (values: number[]) => values.reduce((total, one) => total + one, 0);
-  /** The mean, the mean of shifted values and of doubled ones, on the same resamples. */
+  /** The mean of the values, of shifted and of doubled values, on the same resamples. */
   const meansOf = (values: number[], unitOf: number[]) =>
     estimates({ unitOf, unitCount: new Set(unitOf).size, seed: 3 }, (counts) => {
       const weights = unitOf.map((unit) => counts[unit]!);

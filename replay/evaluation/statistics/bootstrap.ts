@@ -10,24 +10,10 @@ const RESAMPLES = 4000;
 const LEVEL = 0.975;
 const NORMAL_QUANTILE = 1.959964;
 
-/** Calls `visit` for each resample with replacement: unit u is drawn `counts[u]` times. The array is reused. */
-function forEachResample(
-  options: { unitCount: number; seed: number; resamples?: number },
-  visit: (counts: Uint32Array, resample: number) => void,
-): void {
-  const { unitCount, seed, resamples = RESAMPLES } = options;
-  const random = seededRandom(seed);
-  const counts = new Uint32Array(unitCount);
-  for (let resample = 0; resample < resamples; resample++) {
-    counts.fill(0);
-    for (let i = 0; i < unitCount; i++) counts[Math.floor(random() * unitCount)]! += 1;
-    visit(counts, resample);
-  }
-}
-
 /**
  * The effective number of units of these sizes: the geometric mean of their number and of Kish's (sum n)^2 / sum n^2.
- * If one unit holds most sessions, the number alone gives too narrow intervals and Kish's too wide ones.
+ * If one unit holds most sessions, the number alone gives too narrow intervals, and Kish's number gives too wide
+ * intervals.
  */
 export function effectiveUnits(unitSizes: ArrayLike<number>): number {
   let [present, sum, squares] = [0, 0, 0];
@@ -66,7 +52,7 @@ export interface Resampling {
   resamples?: number | undefined;
 }
 
-/** With 95 % intervals, none with fewer than two units. `statistics` gets how often each unit counts. */
+/** Estimates with 95 % intervals; none with fewer than two units. `statistics` gets how often each unit counts. */
 export function estimates<Name extends string>(
   { unitOf, unitCount, seed, resamples = RESAMPLES }: Resampling,
   statistics: (counts: ArrayLike<number>) => Readonly<Record<Name, number>>,
@@ -77,10 +63,14 @@ export function estimates<Name extends string>(
   const names = Object.keys(point) as Name[];
   const hasInterval = unitSizes.filter((size) => size > 0).length > 1;
   const resampled = names.map(() => new Float64Array(hasInterval ? resamples : 0));
-  forEachResample({ unitCount, seed, resamples: hasInterval ? resamples : 0 }, (counts, resample) => {
+  const random = seededRandom(seed);
+  const counts = new Uint32Array(unitCount);
+  for (let resample = 0; hasInterval && resample < resamples; resample++) {
+    counts.fill(0);
+    for (let i = 0; i < unitCount; i++) counts[Math.floor(random() * unitCount)]! += 1;
     const values = statistics(counts);
     for (const [n, name] of names.entries()) resampled[n]![resample] = values[name];
-  });
+  }
   const stretch = smallSampleStretch(effectiveUnits(unitSizes));
   const found = names.map((name, n): [Name, Estimate] => {
     const value = point[name];

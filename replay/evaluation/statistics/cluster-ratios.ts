@@ -3,7 +3,7 @@
 import { effectiveUnits } from './bootstrap.ts';
 import { studentQuantile } from './student-t.ts';
 
-/** Sums over the sessions of one arm, by cluster: in the same order for all arms. `sessions`: also those with x = 0. */
+/** Sums over an arm's sessions by cluster, in the same order for all arms. `sessions` includes those with x = 0. */
 export type ClusterSums = { x: Float64Array; y: Float64Array; sessions: number };
 export type Contrast = ReturnType<typeof contrastOf>;
 
@@ -16,7 +16,7 @@ export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
   return total(y) / total(x);
 }
 
-/** An arm's ratio, less the control's if there is one; NaN without sessions. `clusters`: effective, of the one with fewest. */
+/** An arm's ratio less the control's, if given; NaN without sessions. `clusters`: the smaller effective number. */
 export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
   const signed = [{ ...arm, sign: 1 }, ...(control ? [{ ...control, sign: -1 }] : [])];
   const terms = signed.map((sums) => ({ ...sums, ratio: ratioOf(sums), weight: sums.sign / total(sums.x) }));
@@ -38,12 +38,12 @@ export function intervalOf(contrast: Contrast, alpha = 0.05): [number, number] |
   return around(contrast, studentQuantile(1 - alpha / 2, Math.max(1, contrast.clusters - 1)));
 }
 
-/** Holds at all looks together: what a mixture sequential probability ratio test does not reject. */
+/** The interval for any number of looks: what a mixture sequential probability ratio test does not reject. */
 export function alwaysValidInterval(contrast: Contrast, alpha = 0.05): [number, number] | null {
   const { clusters, sessions } = contrast;
   const surprise = -2 * Math.log(alpha);
   const growth = 1 + ((surprise + Math.log(surprise + 1)) * sessions) / PLANNED_SESSIONS;
-  // exp((ln growth - 2 ln alpha) / clusters): from here on for few clusters, else its limit.
+  // exp((ln growth - 2 ln alpha) / clusters)
   const power = Math.exp((Math.log(growth) + surprise) / clusters);
   const square = ((clusters - 1) * (power - 1)) / (1 - power / growth);
   return power < growth ? around(contrast, Math.sqrt(square)) : null;

@@ -33,20 +33,17 @@ export function pairedMeans<T extends Pick<SessionResult, 'dataset' | 'trace' | 
   const unitOf = paired.map(unit);
   const values = paired.map((one) => valuesOf(one, otherAt.get(keyOf(one))!));
   const names = Object.keys(values[0]!) as Name[];
-  const sampleOf = (name: Name) =>
-    new UnitSample(
-      values.map((of) => of[name]),
-      unitOf,
-      unitCount,
-    );
-  const samples = names.map((name) => [name, sampleOf(name)] as const);
+  const samples = names.map((name) => {
+    const column = values.map((of) => of[name]);
+    return [name, new UnitSample(column, unitOf, unitCount)] as const;
+  });
   const means = estimates({ unitOf, unitCount, seed }, (counts) => {
     return Object.fromEntries(samples.map(([name, sample]) => [name, sample.mean(counts)])) as Record<Name, number>;
   });
   return { pairs: paired.length, units: unitCount, resampledBy, ...means };
 }
 
-/** For `valuesOf`: the first one's values minus the other's. */
+/** For `valuesOf`: the values of the first minus the values of the other. */
 export function differences<T, Name extends string>(valuesOf: (one: T) => Record<Name, number>) {
   return (one: T, other: T): Record<Name, number> => {
     const [own, others] = [valuesOf(one), valuesOf(other)];

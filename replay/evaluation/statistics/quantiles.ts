@@ -9,6 +9,12 @@ export function mean(values: ArrayLike<number>): number {
   return sum / values.length;
 }
 
+/** The mean of each named value over the rows. */
+export function meansOf<Name extends string>(rows: readonly Record<Name, number>[], names: readonly Name[]) {
+  const means = names.map((name) => [name, mean(rows.map((row) => row[name]))]);
+  return Object.fromEntries(means) as Record<Name, number>;
+}
+
 /** Quantiles of the decisions' durations; `{}` without decisions. */
 export function decisionMicros(millis: readonly number[]): { decisionMicros?: { p50: number; p99: number } } {
   if (millis.length === 0) return {};
@@ -27,7 +33,7 @@ export function tailMean(ascending: Float64Array): number {
   return mean(ascending.subarray(ascending.length - tailSize(ascending.length)));
 }
 
-/** Statistics of resamples: unit u, with all its values, counts `counts[u]` times. Sorts only once. */
+/** Statistics of resamples, in which all values of unit u count `counts[u]` times. Sorts only once. */
 export class UnitSample {
   private readonly descending: Float64Array;
   private readonly unitOfDescending: Uint32Array;

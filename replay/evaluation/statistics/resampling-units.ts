@@ -13,22 +13,22 @@ export interface DatasetUnits {
   nameOf(session: LinkPlace): string;
 }
 
-/** The kind of units of each data set. Pass all sessions, so that subsets are resampled by the same kind. */
+/** The units of each data set. Pass all sessions, so that subsets are resampled by the same units. */
 export function unitsByDataset(sessions: readonly LinkPlace[]): Map<string, DatasetUnits> {
-  const ways = [...groupBy(sessions, ({ dataset }) => dataset)].map(([dataset, members]): [string, DatasetUnits] => {
-    const hasGroups = new Set(members.map(({ group }) => group)).size >= FEWEST_GROUPS;
-    return [
-      dataset,
-      hasGroups
-        ? { resampledBy: 'groups', nameOf: ({ group }) => group }
-        : // The parts `#1`, `#2` ... of a split trace are one recording.
-          { resampledBy: 'recordings', nameOf: ({ trace }) => trace.replace(/#\d+$/, '') },
-    ];
-  });
+  const byGroup: DatasetUnits = { resampledBy: 'groups', nameOf: ({ group }) => group };
+  // The parts `#1`, `#2` ... of a split trace are one recording.
+  const byRecording: DatasetUnits = { resampledBy: 'recordings', nameOf: ({ trace }) => trace.replace(/#\d+$/, '') };
+  const ways = Array.from(
+    groupBy(sessions, ({ dataset }) => dataset),
+    ([dataset, members]) => {
+      const groups = new Set(members.map(({ group }) => group));
+      return [dataset, groups.size >= FEWEST_GROUPS ? byGroup : byRecording] as const;
+    },
+  );
   return new Map(ways);
 }
 
-/** These sessions' units, numbered in order of appearance; `ways` is of `unitsByDataset`. */
+/** Numbers these sessions' units in order of appearance. `ways` comes from `unitsByDataset`. */
 export function resamplingUnits(sessions: readonly LinkPlace[], ways: ReadonlyMap<string, DatasetUnits>) {
   const nameOf = (session: LinkPlace) => JSON.stringify([session.dataset, ways.get(session.dataset)!.nameOf(session)]);
   const numbers = new Map([...new Set(sessions.map(nameOf))].map((name, number) => [name, number]));

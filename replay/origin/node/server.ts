@@ -9,32 +9,25 @@ import type { ReplaySession } from '../session.ts';
 import { requestPath } from './static-site.ts';
 
 export interface ServerOptions extends Omit<OriginOptions, 'folder'> {
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number;
   /** Default: 127.0.0.1. */
   host?: string;
-  /** A listening socket, maybe in another network namespace; replaces `port` and `host`. */
+  /** A listening socket, possibly in another network namespace. Replaces `port` and `host`. */
   socket?: NetServer;
-  /** Responds to paths that are not the origin's; returns whether it did. */
+  /** Responds to paths that the origin does not own; returns whether it responded. */
   fallback?(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-export type RunningOrigin = Origin & {
-  /** Without a trailing slash. */
-  url: string;
-  port: number;
-  /** Responds to `/session...` and `/traces`; returns false for any other path. */
-  handle(request: IncomingMessage, response: ServerResponse): boolean;
-  manifestUrl(session: ReplaySession): string;
-  close(): Promise<void>;
-};
+export type RunningOrigin = Awaited<ReturnType<typeof startOrigin>>;
 
-/** Longer than a player with a full buffer waits, so that no request is sent on a connection that is closing. */
+/** A player with a full buffer waits for less, so no request is sent on a connection that is closing. */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
-export async function startOrigin(options: ServerOptions = {}): Promise<RunningOrigin> {
+export async function startOrigin(options: ServerOptions = {}) {
   const { port = 0, host = '127.0.0.1', socket, fallback } = options;
   const origin = new Origin(options);
+  /** Responds to `/session...` and `/traces`; returns false for any other path. */
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     const isOwn = origin.owns(requestPath(request));
     if (isOwn) void answer(origin, request, response);
@@ -56,6 +49,7 @@ export async function startOrigin(options: ServerOptions = {}): Promise<RunningO
   });
   const { port: listening, family, address } = server.address() as AddressInfo;
   const name = socket === undefined ? host : address;
+  /** Without a trailing slash. */
   const url = `http://${family === 'IPv6' ? `[${name}]` : name}:${listening}`;
   return Object.assign(origin, {
     ...{ url, port: listening, handle },
@@ -70,7 +64,7 @@ export async function startOrigin(options: ServerOptions = {}): Promise<RunningO
 
 async function answer(origin: Origin, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const abort = new AbortController();
-  // Of a pipelined response only the request emits `close` when the connection ends.
+  // When the connection ends, a pipelined response emits no `close`, but its request does.
   request.once('close', () => abort.abort());
   try {
     const { method = 'GET', url = '' } = request;
@@ -92,7 +86,7 @@ async function answer(origin: Origin, request: IncomingMessage, response: Server
   }
 }
 
-/** Writes a response; reads its next piece when the one before has been written to the connection. */
+/** Writes a response. Reads each piece once the piece before has been written to the connection. */
 async function send({ status, headers, body }: Response, response: ServerResponse, signal: AbortSignal): Promise<void> {
   const out = beginBody(response, status, Object.fromEntries(headers));
   const reader = body?.getReader();

@@ -24,9 +24,9 @@ const TYPES: Readonly<Headers> = {
 const HASHED = /^assets[\\/]/;
 
 /**
- * A handler that answers GET and HEAD for the files of `folder` (`at` is `index.html`) and 405 for other methods. It
- * returns false, without an answer, for any other path. `at`: the folder's path in URLs; `headers`: in addition to a
- * file's own, or in their place; `names`: the only files (default: all in the folder and its subfolders). Throws the file system's errors if `folder` cannot be read.
+ * Makes a handler that answers GET and HEAD for the files of `folder` (`at` is `index.html`) and 405 for other methods.
+ * For any other path it returns false. `at`: the folder's path in URLs; `headers`: beyond, or instead of, a file's own
+ * headers; `names`: the only files (default: all in the folder and its subfolders). Throws the file system's errors.
  */
 export function staticSite(
   folder: string,

@@ -1,4 +1,4 @@
-/** One request on the replayed link: the arrival of its bits. */
+/** The arrival of one request's bits on the replayed link. */
 
 import type { FlightLink, LinkTransfer, SharedFlight } from '../../link/shared-link.ts';
 
@@ -29,24 +29,13 @@ export class Flight implements SharedFlight {
 
   get transfers(): readonly LinkTransfer[] {
     const { link, requestedAtSeconds, sizeBits } = this;
-    return [
-      {
-        startSeconds: requestedAtSeconds + this.latencySeconds,
-        endSeconds: requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits),
-      },
-    ];
+    const startSeconds = requestedAtSeconds + this.latencySeconds;
+    return [{ startSeconds, endSeconds: requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits) }];
   }
 
   receivedBits(atSeconds: number): number {
     if (atSeconds < this.firstByteAtSeconds) return 0;
     if (atSeconds >= this.endsAtSeconds) return this.sizeBits;
     return Math.min(this.sizeBits, Math.max(0, this.link.cumulativeBits(atSeconds) - this.bitsBefore));
-  }
-
-  /** When the bits that have arrived at `atSeconds` were complete: earlier than that in an outage. */
-  lastBitsAtSeconds(atSeconds: number): number {
-    const bits = this.receivedBits(atSeconds);
-    if (bits <= 0) return this.firstByteAtSeconds;
-    return Math.min(atSeconds, this.requestedAtSeconds + this.link.transferSeconds(this.requestedAtSeconds, bits));
   }
 }

@@ -1,14 +1,14 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
-import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../../catch-up.ts';
+import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../../catch-up.ts';
 import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
 import type { LinkTransfer } from '../../link/shared-link.ts';
 import type { LiveStream } from '../../scenarios.ts';
 
-/** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
+/** If playback is stalled, dash.js leaves a position that is further than this outside the time-shift buffer. */
 const EXPIRY_SLACK_SECONDS = 0.25;
 
-/** Media that will be in the buffer this long after a transfer, whose end may move. */
+/** Media that reaches the buffer this long after the end of a transfer, which may move. */
 export interface Append {
   transfer: Readonly<LinkTransfer>;
   responseSeconds: number;
@@ -24,13 +24,13 @@ export interface LivePlaybackOptions {
   live: LiveStream;
   stallLevelSeconds: number;
   catchUp: CatchUp;
-  /** The first picture is shown. */
+  /** Called when the first picture is shown. */
   begun(atSeconds: number): void;
 }
 
 export class LivePlayback {
   nowSeconds = 0;
-  /** The picture's second of media; before the first picture that where playback will begin. */
+  /** The picture's second of media; before the first picture, the second at which playback will begin. */
   positionSeconds = 0;
   bufferedUntilSeconds = 0;
   playbackRate = 1;
@@ -43,7 +43,7 @@ export class LivePlayback {
   private isStalled = false;
   private appends: Append[] = [];
   private recordedJumps = 0;
-  /** The rate is not the catch-up's. */
+  /** Whether `setRate` sets the rate, not the catch-up. */
   private isRateSet = false;
 
   constructor(private readonly options: LivePlaybackOptions) {}
@@ -68,7 +68,7 @@ export class LivePlayback {
     this.appends.push(...appends);
   }
 
-  /** Media that should be in the buffer later than this does not arrive. */
+  /** Drops media that would reach the buffer later than this. */
   dropAppendsAfter(seconds: number): void {
     this.appends = this.appends.filter((append) => atSeconds(append) <= seconds);
   }
@@ -84,7 +84,7 @@ export class LivePlayback {
     }
   }
 
-  /** Plays at this rate in place of the catch-up; undefined gives the rate back to it. */
+  /** Plays at this rate instead of the catch-up's. `undefined` gives the rate back to the catch-up. */
   setRate(rate: number | undefined): void {
     this.playbackRate = rate ?? 1;
     this.isRateSet = rate !== undefined;
@@ -137,14 +137,14 @@ export class LivePlayback {
     this.stallCount++;
   }
 
-  /** Goes on at this latency once there are media. */
+  /** Continues at this latency once media has arrived. */
   jump(latencySeconds: number): void {
     this.jumps++;
     this.seekTo(latencySeconds);
     if (!this.isStalled) this.stall();
   }
 
-  /** At the element's `timeupdate`, which leaves stalls out. True if playback jumped. */
+  /** Sets the rate at the element's `timeupdate`, except in stalls. Returns whether playback jumped. */
   catchUp(): boolean {
     if (this.isRateSet) return false;
     const { catchUp, live } = this.options;
@@ -152,7 +152,7 @@ export class LivePlayback {
     const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, isStalled } = this;
     const isTooLate = isStalled
       ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
-      : shouldJumpToLive(latencySeconds, targetLatencySeconds);
+      : latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;
     if (isTooLate) {
       this.jump(targetLatencySeconds);
       return true;

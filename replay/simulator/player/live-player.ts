@@ -13,15 +13,15 @@ import type { SimulationOptions } from '../simulation-options.ts';
 import { LivePlayback } from './live-playback.ts';
 import { nextStep, ROUNDING_SECONDS, SimulatedPlayer } from './simulated-player.ts';
 
-/** What a page adds at the live edge, beside `BrowserModel`; README.md says where the values come from. */
+/** Delays of a page at the live edge beyond `BrowserModel`; README.md says where the values come from. */
 export const LIVE_PAGE = {
   /** From the manifest to the choice of the start position, and from there to the first request. */
   joinSeconds: 0.05,
   setUpSeconds: 0.02,
-  /** How late a segment is requested that did not exist before: with chunks, and as a whole. */
+  /** Lateness of a request for a segment that did not exist before: with chunks, and as a whole. */
   lowLatencyLateSeconds: 0.002,
   lateSeconds: 0.01,
-  /** Parts in which a page sees a body: the first one of each chunk and the others, or by progress events. */
+  /** Parts in which a page sees a body: the first part of each chunk, the other parts, or progress events. */
   firstReadSeconds: 0.004,
   readChunksSeconds: 0.02,
   readWholeSeconds: 0.05,
@@ -52,11 +52,11 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     super(options, queue);
     const { trace, scenario } = options;
     const { segmentSeconds, browser } = scenario;
+    const { stallLevelSeconds } = browser;
     const { segmentCount, startSeconds } = this;
     this.idealLink = linkOf(trace, scenario).from(startSeconds, 0);
     this.chunkCount = Math.round(segmentSeconds / stream.chunkSeconds);
     this.streamEndsAtSeconds = liveSessionSeconds({ ...scenario, live: stream, segmentCount });
-    const { stallLevelSeconds } = browser;
     this.playback = new LivePlayback({
       live: stream,
       catchUp: options.catchUp ?? 'default',
@@ -65,18 +65,13 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     });
   }
 
-  /** What the element showed. */
-  get history(): readonly PlaybackPiece[] {
-    return this.playback.history;
-  }
-
   protected join(): void {
     this.at(this.streamEndsAtSeconds, () => {});
     this.at(LIVE_PAGE.joinSeconds, () => this.playback.seekTo(this.stream.targetLatencySeconds));
     this.at(LIVE_PAGE.joinSeconds + LIVE_PAGE.setUpSeconds, () => this.begin(this.#indexAtPosition()));
   }
 
-  /** From the first picture on. */
+  /** Repeats from the first picture on. */
   #catchUpFrom(seconds: number): void {
     this.at(seconds + CATCH_UP_PERIOD_SECONDS, () => {
       if (this.playback.catchUp()) this.#rejoin();
@@ -141,7 +136,7 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     const period = this.#hasChunks ? LIVE_PAGE.readChunksSeconds : LIVE_PAGE.readWholeSeconds;
     const next = () => {
       const { nowSeconds } = this;
-      // The times of this player are differences, and so rounded.
+      // This player's times are differences of the queue's times, and so rounded.
       const transfer = flight.transfers.find(({ endSeconds }) => endSeconds > nowSeconds + ROUNDING_SECONDS);
       if (transfer === undefined) this.soon(flight.endsAtSeconds, () => this.complete());
       else if (transfer.endSeconds < Number.POSITIVE_INFINITY || transfer.startSeconds <= nowSeconds) {
@@ -167,7 +162,7 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
   }
 
   protected appended(): void {
-    // Chunk by chunk, `LivePlayback` has done it.
+    // `LivePlayback` has appended the chunks.
   }
 
   protected live(index: number): LiveMedia {
@@ -216,14 +211,14 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     });
   }
 
-  /** After a jump: the download is given up, and the segment at the new position is next. */
+  /** After a jump, gives up the download and continues with the segment at the new position. */
   #rejoin(): void {
     this.giveUp();
     this.adaptation.session.seeked();
     this.begin(this.#indexAtPosition());
   }
 
-  /** The manifest announces the first chunk's end and the encoder's latency in one. */
+  /** The manifest announces the sum of the first chunk's end and the encoder's latency. */
   #time() {
     const { nowSeconds, stream } = this;
     return { nowSeconds: nowSeconds + stream.timeShiftSeconds, firstChunkSeconds: encoderEdgeSeconds(stream) };

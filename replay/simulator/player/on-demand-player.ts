@@ -7,7 +7,7 @@ import { Flight } from './flight.ts';
 import { Playback } from './playback.ts';
 import { nextStep, SimulatedPlayer } from './simulated-player.ts';
 
-/** Progress events are 50 ms apart; the session counts one of three (`LinkWatch.skipReport`). */
+/** Progress events are 50 ms apart. The session counts every third event (`LinkWatch.skipReport`). */
 const PROGRESS_SECONDS = 0.15;
 
 export class OnDemandPlayer extends SimulatedPlayer<Flight> {

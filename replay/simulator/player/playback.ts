@@ -19,7 +19,7 @@ export class Playback {
     readonly playbackRate = 1,
   ) {}
 
-  /** When startup and stalls will have taken `budgetSeconds` in all, without another append. */
+  /** Second at which startup and stalls will have taken `budgetSeconds` in all, without another append. */
   waitedAtSeconds(budgetSeconds: number): number {
     const waitedSeconds = this.startupSeconds + this.stallSeconds;
     return this.nowSeconds + this.playableSeconds() + budgetSeconds - waitedSeconds;

@@ -1,6 +1,6 @@
 /**
- * A player behind the port of the session, on a virtual clock: it looks for room, asks for a decision, requests, reads and
- * appends. Subclasses are players of streams on demand and of live streams.
+ * A player behind the session's port, on a virtual clock. It waits for room in the buffer, asks for a decision,
+ * requests, reads and appends. Subclasses play streams on demand and live streams.
  */
 
 import type { PiecewisePath } from '../../../abr/index.ts';
@@ -20,39 +20,32 @@ import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
 import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
+import { resolveScenario } from '../../scenario-file.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { traceStartUtcMs } from '../../trace.ts';
 import type { EventQueue, QueuedEvent } from '../event-queue.ts';
 import { ObservedController } from '../observed-controller.ts';
 import { sessionTotals } from '../session-result.ts';
-import { pageLinkOf, sizesOf } from '../session-setup.ts';
+import { pageLinkOf } from '../session-setup.ts';
 import { sessionOptions } from '../simulated-options.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
 import { virtualHost } from '../virtual-host.ts';
 import { Flight } from './flight.ts';
+import type { Playback } from './playback.ts';
 
 /** The media element. Times are of the player's clock, levels seconds of media. */
-interface Playback {
-  readonly nowSeconds: number;
-  readonly started: boolean;
-  readonly bufferLevelSeconds: number;
-  readonly playbackRate: number;
-  readonly startupSeconds: number;
-  readonly stallSeconds: number;
-  readonly stallCount: number;
-  advanceTo(seconds: number): void;
-}
+type MediaElement = Omit<Playback, 'append' | 'waitedAtSeconds'>;
 
 /** A request in flight. */
 interface Attempt {
   flight: Airborne;
   /** Undefined for an initialisation segment. */
   representation: number | undefined;
-  /** Schedules what comes of it from now on. */
+  /** Schedules the request's events from now on. */
   follow(): void;
 }
 
-/** What subclasses need of a flight. */
+/** The part of a flight that subclasses need. */
 type Airborne = SharedFlight & Pick<Flight, 'sizeBits' | 'requestedAtSeconds'>;
 
 /** The segment that is being loaded: one row of the result. */
@@ -64,17 +57,17 @@ interface Loading {
   reason: string;
 }
 
-/** The times of a player are differences of the queue's, and so rounded. */
+/** A player's times are differences of the queue's times, and so rounded. */
 export const ROUNDING_SECONDS = 1e-9;
 
-/** Steps of a period until after these seconds; 0 for less than 0. */
+/** Number of the first step of a period after these seconds; 0 for less than 0 s. */
 export const nextStep = (seconds: number, period: number) =>
   Math.max(0, Math.floor((seconds + ROUNDING_SECONDS) / period) + 1);
 
-export const idOf = (representation: number) => `video-${representation}`;
+const idOf = (representation: number) => `video-${representation}`;
 const indexOf = (id: string) => Number(id.slice('video-'.length));
 
-/** Seconds are of the player's clock, which begins at its join. */
+/** Times are seconds of the player's clock, which begins at its join. */
 export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements PlayerPort {
   readonly name = 'the simulator';
   readonly rate?: RatePort;
@@ -111,17 +104,17 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
     this.access = options.access ?? new SharedLink().access();
     this.offsetSeconds = this.access.offsetSeconds;
-    this.sizes = sizesOf(scenario);
+    this.sizes = resolveScenario(scenario).segmentSizesBits;
     this.ladder = scenario.ladderBps.map((bitrateBps, i) => ({ id: idOf(i), bitrateBps }));
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
     this.controller = new ObservedController(options.controller, options);
   }
 
-  protected abstract readonly playback: Playback;
-  /** When the session ends by itself, if nothing happens before. */
+  protected abstract readonly playback: MediaElement;
+  /** Second at which the session ends by itself, if nothing happens before. */
   protected abstract endsAtSeconds(): number;
   protected abstract readonly endedBy: SessionResult['endedBy'];
-  /** The first representation's initialisation segment was loaded before second 0. */
+  /** Whether the first representation's initialisation segment was loaded before second 0. */
   protected abstract readonly hasFirstInit: boolean;
   /** Second of media up to which the buffer reaches. */
   protected abstract bufferedUntilSeconds(): number;
@@ -137,7 +130,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   protected abstract live(index: number): LiveMedia | undefined;
   abstract position(): LivePosition | undefined;
 
-  /** Joins; the first events are in the queue then. */
+  /** Joins, and queues the first events. */
   start(): void {
     const { options, queue, controller, scenario } = this;
     const { trace, utcErrorSeconds = 0 } = options;
@@ -212,7 +205,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.request(choice);
   }
 
-  /** What is in flight may end at another time, because the link is shared otherwise. */
+  /** Reschedules the flight, whose end may have moved because the link is shared differently. */
   followLink(): void {
     const { attempt } = this;
     if (attempt === undefined || attempt.flight.endsAtSeconds === this.followedEndSeconds || this.isOver) return;
@@ -234,7 +227,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     return event;
   }
 
-  /** As `at`, for what the present segment waits for: `forgetEvents` cancels it. */
+  /** As `at`, for events that the present segment waits for. `forgetEvents` cancels them. */
   protected soon(seconds: number, action: () => void): void {
     this.pending.add(this.at(seconds, action));
   }
@@ -244,7 +237,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.pending.clear();
   }
 
-  /** Lets playback go on until now; then, if the session has not ended meanwhile, runs `action`. */
+  /** Advances playback to now. If the session has not ended by then, runs `action`. */
   private run(action: () => void): void {
     if (this.isOver) return;
     const endsAtSeconds = this.endsAtSeconds();
@@ -253,7 +246,6 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     else this.finish({ endedBy: this.endedBy });
   }
 
-  /** Begins with a segment. */
   protected begin(index: number): void {
     this.loading = { index, stallSecondsBefore: this.playback.stallSeconds, abandonedBits: 0, reason: '' };
     this.lookFor(index);
@@ -271,7 +263,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
 
   private request(choice: Choice): void {
     const { loading } = this;
-    const representation = Number(choice.representationId.slice('video-'.length));
+    const representation = indexOf(choice.representationId);
     loading.reason = this.adaptation.session.record.decision!.reason;
     const isFirst = this.hasFirstInit && this.rows.length === 0 && loading.first === undefined;
     const isInitialised = this.initialised[representation] || isFirst;
@@ -355,7 +347,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     });
   }
 
-  /** Ends the request in flight, if any, and what the segment waits for; returns the request's bits. */
+  /** Ends the request in flight, if any, and the segment's events. Returns the request's bits. */
   protected giveUp(): number {
     const { attempt, adaptation, access } = this;
     this.forgetEvents();
@@ -375,21 +367,22 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     if (this.isOver) return;
     const { wastedBits } = this;
     this.giveUp();
-    // A stream's end wastes nothing.
+    // The end of a stream wastes nothing.
     if (end.endedBy === 'end') this.wastedBits = wastedBits;
     this.ended = end;
     this.adaptation.stop();
   }
 
-  /** The result of a session that is over. Without `hasUnfinished` the rows have all stalls and all abandoned bits. */
+  /** The result of a session that is over. */
   result(more: Partial<SessionResult> = {}): SessionResult {
     const { options, rows, playback, scenario, controller } = this;
     const { trace } = options;
     const end = this.ended!;
+    // The rows of a finished session have all stalls and all abandoned bits.
     const hasUnfinished = scenario.live !== undefined || end.endedBy !== 'end';
     const stallOfRows = rows.reduce((sum, row) => sum + row.stallSeconds, 0);
     const wasteOfRows = rows.reduce((sum, row) => sum + row.abandonedBits, 0);
-    const { handoversAtSeconds } = controller;
+    const { handoversAtSeconds, decisionMillis } = controller;
     return {
       trace: trace.name,
       dataset: trace.metadata.dataset,
@@ -411,7 +404,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
         scenario,
       ),
       ...(handoversAtSeconds !== undefined && { handoversAtSeconds }),
-      ...decisionMicros(controller.decisionMillis),
+      ...decisionMicros(decisionMillis),
       ...more,
     };
   }

@@ -1,4 +1,4 @@
-/** Evaluates ONNX models, each in a thread that answers while this one waits. Node only. */
+/** Evaluates ONNX models, each in a thread that answers while the calling thread waits. Node only. */
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -19,19 +19,15 @@ export type OnnxAnswer = { quantiles: Float32Array } | { fault: string };
 /** An evaluation takes well under a millisecond. */
 const TIMEOUT_MS = 60_000;
 
-/** The models, loaded, by the forecaster's name. Rejects if one cannot be loaded. */
+/** The loaded models by the forecaster's name. Rejects if a model cannot be loaded. */
 export async function evaluatedModels(onnx: OnnxModels | undefined): Promise<ReadonlyMap<string, EvaluatedModel>> {
   const files = Object.entries(onnx?.files ?? {});
-  return new Map(
-    await Promise.all(files.map(async ([name, bytes]) => [name, await evaluated(name, bytes, onnx!)] as const)),
-  );
+  const loading = files.map(async ([name, bytes]) => [name, await evaluated(name, bytes, onnx!)] as const);
+  return new Map(await Promise.all(loading));
 }
 
-async function evaluated(
-  name: string,
-  bytes: Uint8Array,
-  { runtimeFolder, threadFile }: OnnxModels,
-): Promise<EvaluatedModel> {
+async function evaluated(name: string, bytes: Uint8Array, onnx: OnnxModels): Promise<EvaluatedModel> {
+  const { runtimeFolder, threadFile } = onnx;
   if (!existsSync(threadFile)) throw new Error(`not built (npm run build:cli): no ${threadFile}`);
   const { port1, port2: port } = new MessageChannel();
   const answered = new Int32Array(new SharedArrayBuffer(4));
@@ -44,7 +40,7 @@ async function evaluated(
     evaluate(features) {
       Atomics.store(answered, 0, 0);
       port1.postMessage(features);
-      // The notification of the answer before may come only now.
+      // The notification of the previous answer may come only now.
       while (Atomics.load(answered, 0) === 0 && Atomics.wait(answered, 0, 0, TIMEOUT_MS) !== 'timed-out');
       const { message } = (receiveMessageOnPort(port1) ?? {}) as { message?: OnnxAnswer };
       if (message && 'quantiles' in message) return message.quantiles;

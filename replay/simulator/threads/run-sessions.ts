@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type ModelFile, parseModel } from '../../../predictor/forecast/model-file.ts';
 import type { EvaluatedModel } from '../../../predictor/onnx/card-session.ts';
-import { withSlowLink } from '../../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../../evaluation/figures/trace-end.ts';
+import { withLinkNotes } from '../../evaluation/figures/link-notes.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import type { OnnxModels } from '../../onnx-model.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../../own-algorithm.ts';
@@ -22,18 +21,18 @@ export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 export interface RunSessionsOptions {
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
-  /** Measure decisions; see `simulateSession`. Default false. */
+  /** Measures the decisions' durations. Default false. */
   timings?: boolean;
-  /** Models of the built-in forecaster. Default: the shipped one. */
+  /** Models of the built-in forecaster. Default: the shipped model. */
   models?: ModelsByGroup;
   onnx?: OnnxModels | undefined;
   own?: readonly OwnAlgorithm[];
-  /** Threads. Default 1: this one. */
+  /** Number of threads. Default 1: the calling thread. */
   jobs?: number;
   /** The built `session-worker.ts`, required for more than one job. */
   workerFile?: string;
   signal?: AbortSignal;
-  /** Receives the sessions of each line of the plan as they end; what it returns is kept. Default: the sessions. */
+  /** Receives the sessions of each line of the plan as they end; returns the sessions to keep. Default: all. */
   keep?(sessions: SessionResult[]): SessionResult[];
   onProgress?(done: number): void;
 }
@@ -46,11 +45,11 @@ export interface WorkerSetup
 
 export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
 
-/** The aimed duration of a worker's task: short enough to stop soon, long enough for few messages. */
+/** Target duration of a worker's task: short enough to stop soon, long enough for few messages. */
 const TASK_MS = 100;
 const LARGEST_TASK = 256;
 
-/** Rounded results in the plan's order, without sessions that had not ended at the signal. */
+/** Resolves to rounded results in the plan's order, without sessions that had not ended at the signal. */
 export async function runSessions(options: RunSessionsOptions): Promise<SessionResult[]> {
   const { sessions, own = [], jobs = 1, workerFile } = options;
   const controllers = await importOwnAlgorithms(own);
@@ -65,16 +64,13 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
 }
 
 /** Returns a function that plays one line of a plan, a session or a household; it caches algorithms and models. */
-export function sessionPlayer({
-  scenario,
-  timings = false,
-  models = {},
-  onnx,
-  controllers,
-}: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
-  onnx?: ReadonlyMap<string, EvaluatedModel>;
-  controllers: OwnControllers;
-}): (session: PlannedSession) => SessionResult[] {
+export function sessionPlayer(
+  setup: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
+    onnx?: ReadonlyMap<string, EvaluatedModel>;
+    controllers: OwnControllers;
+  },
+): (session: PlannedSession) => SessionResult[] {
+  const { scenario, timings = false, models = {}, onnx, controllers } = setup;
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
   const algorithmOf = (name: string) => remembered(algorithms, name, () => simulatedAlgorithm(name, controllers));
@@ -84,9 +80,7 @@ export function sessionPlayer({
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
       : [simulateSession(algorithmOf(algorithm)(task))];
-    return played.map((session) =>
-      roundedSession(withSlowLink(withTraceEnd(session, start.trace, scenario), start, scenario)),
-    );
+    return played.map((session) => roundedSession(withLinkNotes(session, start, scenario)));
   };
 }
 
@@ -138,7 +132,7 @@ async function runInWorkers(
         size = Math.max(1, Math.min(LARGEST_TASK, 2 * size, Math.round((size * TASK_MS) / elapsedMs)));
       }
     } catch (error) {
-      // After an error in one worker the others stop.
+      // After an error in one worker the other workers stop.
       next = sessions.length;
       if (signal?.aborted !== true) throw error;
     } finally {
