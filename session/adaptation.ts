@@ -4,6 +4,7 @@ import { Abandonment } from './decisions/abandonment.ts';
 import { Decisions } from './decisions/decisions.ts';
 import { Planner } from './decisions/planner.ts';
 import { Ticker } from './decisions/ticker.ts';
+import { withCmcd } from './forecasting/cmcd.ts';
 import type { Forecasting } from './forecasting/forecasting.ts';
 import { Pacing } from './live/pacing.ts';
 import type { Events, Guard } from './page/events.ts';
@@ -67,14 +68,22 @@ export class Adaptation {
   }
 
   /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
-  readonly guard: Guard = (action, argument) =>
-    this._isStopped
-      ? undefined
-      : this.events.attempt('player-failed', `${this.port.name} is not as expected`, action, argument);
+  readonly guard: Guard = <T, A>(action: (argument: A) => T, argument?: A) => {
+    if (this._isStopped) return undefined;
+    // Without `attempt`: this runs for each event of the player.
+    try {
+      return action(argument as A);
+    } catch (error) {
+      this.events.fault('player-failed', `${this.port.name} is not as expected`, error);
+      return undefined;
+    }
+  };
 
-  /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
+  /** If the option `cmcd` is on, adds the plugin's keys to the player's CMCD in `headers` and in the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {
-    return this.guard(() => this.forecasting && this.forecasting.withCmcd(this, url, headers)) || url;
+    const { forecast } = this.session.record;
+    if (!this.options.cmcd || !forecast) return url;
+    return this.guard(() => withCmcd(forecast, this.clock.read().utcMs, url, headers)) || url;
   }
 
   /** The player has lost its source. */

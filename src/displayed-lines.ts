@@ -1,6 +1,6 @@
 /** At what size a video is shown. */
 
-/** Between which the model of quality was fitted. */
+/** The model of quality was fitted between these. */
 const LEAST_LINES = 540;
 const MOST_LINES = 2160;
 /** A floating window, whose size only its own events tell, is about this share of the screen's height. */

@@ -7,7 +7,7 @@ import { type LivePosition, onStep, type RatePort } from '../session/player-port
 /** Smaller changes of the rate cause glitches in Safari's audio (WebKit bug 208142). */
 const SAFARI_STEP = 0.25;
 
-/** Smallest change of the rate in this browser, which is told apart as dash.js does. */
+/** Smallest change of the rate in this browser; browsers are told apart as in dash.js. */
 function browserRateStep(): number | undefined {
   const agent = attempt(() => navigator.userAgent) || '';
   const isSafari = /safari/i.test(agent) && !/edg|opr|opios|chrome|crios|firefox|fxios/i.test(agent);

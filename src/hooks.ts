@@ -9,7 +9,7 @@ export type Handlers = Record<string, (event: never) => void>;
 export const DOM_METHODS = ['addEventListener', 'removeEventListener'] as const;
 export const EMITTER_METHODS = ['on', 'off'] as const;
 
-/** Returns a function that removes the handlers. They get the last argument of an event: hls.js passes its name first. */
+/** Returns a function that removes the handlers. They get the last argument of an event: hls.js passes the name first. */
 export function listen(
   target: object,
   [add, remove]: typeof DOM_METHODS | typeof EMITTER_METHODS,
@@ -19,7 +19,7 @@ export function listen(
   const bus = target as Record<string, (type: string, listener: (...event: never[]) => void) => void>;
   const guarded = Object.entries(handlers).map(
     ([type, handler]) =>
-      [type, (...event: never[]) => guard(handler as (event?: never) => void, event[event.length - 1])] as const,
+      [type, (first: never, second?: never) => guard(handler as (event?: never) => void, second ?? first)] as const,
   );
   for (const one of guarded) bus[add]!(...one);
   return () => {

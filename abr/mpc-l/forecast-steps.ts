@@ -64,18 +64,20 @@ export class ForecastSteps {
     const row = this.forecast.quantilesBps[step]!;
     const levels = this._levelScores;
     const floorBps = this._floorBps;
-    const logAt = (level: number) => Math.log(Math.max(floorBps, row[level]!));
-    let i = 0;
-    let low = logAt(0);
-    let high = logAt(1);
-    return scores.map((score) => {
-      for (; i < levels.length - 2 && score > levels[i + 1]!; high = logAt(i + 1)) {
+    const capacities = new Float64Array(scores.length);
+    let i = -1;
+    let low = 0;
+    let high = Math.log(Math.max(floorBps, row[0]!));
+    let slope = 0;
+    for (let at = 0; at < scores.length; at++) {
+      while (i < 0 || (i < levels.length - 2 && scores[at]! > levels[i + 1]!)) {
         low = high;
-        i++;
+        high = Math.log(Math.max(floorBps, row[++i + 1]!));
+        slope = levels.length > 1 ? (high - low) / Math.max(1e-9, levels[i + 1]! - levels[i]!) : 0;
       }
-      const slope = levels.length > 1 ? (high - low) / Math.max(1e-9, levels[i + 1]! - levels[i]!) : 0;
-      const bps = Math.exp(low + slope * (score - levels[i]!));
-      return Math.min(GREATEST_BPS, Math.max(floorBps, bps));
-    });
+      const bps = Math.exp(low + slope * (scores[at]! - levels[i]!));
+      capacities[at] = Math.min(GREATEST_BPS, Math.max(floorBps, bps));
+    }
+    return capacities;
   }
 }

@@ -130,6 +130,9 @@ export class SegmentOutcomes implements Outcomes {
   /** Plays the download of a request in every future. As `reconsider` would, a future may abandon it before a stall. */
   evaluate({ representation, bits, latencySeconds }: PlannedRequest): Evaluation {
     const futures = this._futures;
+    this._later ||= new ValueFunction(
+      laterSegments(this._state, this._options, futures.steps, this._ranks, this._latencySeconds),
+    );
     const scores: number[] = [];
     let qoeSum = 0;
     let stallSum = 0;
@@ -159,18 +162,19 @@ export class SegmentOutcomes implements Outcomes {
 
   /** One future in which the segment arrives after `seconds`. Its QoE is not per 4 s. */
   private _play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
-    const { isPaused, bufferLevelSeconds, playbackRate, weights, started } = this._state;
-    this._later ||= new ValueFunction(
-      laterSegments(this._state, this._options, this._futures.steps, this._ranks, this._latencySeconds),
-    );
+    const { isPaused, bufferLevelSeconds, playbackRate, weights } = this._state;
     const playable = this._playableSeconds;
     const stallSeconds = Math.max(0, seconds - playable);
     const drained = isPaused ? 0 : Math.min(seconds, playable);
     const after = bufferLevelSeconds / playbackRate - drained + this._segmentSeconds;
     const gain = this._gains[representation]!;
-    const costOf = (prices: StallPrices) => (started ? stallCost(prices, stallSeconds) : prices.mu * stallSeconds);
-    const later = this._later.at(after, this._futures.binAt(future, seconds, this._ranks.bins), representation);
-    return { score: gain - costOf(this._stallCosts) + later, qoe: gain - costOf(weights), stallSeconds };
+    const later = this._later!.at(after, this._futures.binAt(future, seconds, this._ranks.bins), representation);
+    const cost = this._waitCost(this._stallCosts, stallSeconds);
+    return { score: gain - cost + later, qoe: gain - this._waitCost(weights, stallSeconds), stallSeconds };
+  }
+
+  private _waitCost(prices: StallPrices, seconds: number): number {
+    return this._state.started ? stallCost(prices, seconds) : prices.mu * seconds;
   }
 
   /** Mean score of the futures, with extra weight for the worst futures. */

@@ -6,14 +6,11 @@ export function deliveredTimeline(memorySeconds: number, cellSeconds = 0.5) {
   /** The newest cell, counted from second 0 of the session. */
   let newest = -1;
 
-  /** Visits the kept cells between two times, with their seconds of this time. */
-  function visit(fromSeconds: number, toSeconds: number, each: (at: number, seconds: number) => void): void {
-    let cell = Math.max(Math.floor(fromSeconds / cellSeconds), newest - cells + 1, 0);
-    for (; cell <= newest && cell * cellSeconds < toSeconds; cell++) {
-      const seconds = Math.min(toSeconds, (cell + 1) * cellSeconds) - Math.max(fromSeconds, cell * cellSeconds);
-      each(cell % cells, seconds);
-    }
-  }
+  /** The first kept cell from this second on. */
+  const cellFrom = (seconds: number) => Math.max(Math.floor(seconds / cellSeconds), newest - cells + 1, 0);
+  /** Seconds that a cell has of the time between two. */
+  const secondsIn = (cell: number, fromSeconds: number, toSeconds: number) =>
+    Math.min(toSeconds, (cell + 1) * cellSeconds) - Math.max(fromSeconds, cell * cellSeconds);
 
   return {
     /** Adds `bits` that arrived evenly between two times, in ascending order of ends. */
@@ -24,21 +21,24 @@ export function deliveredTimeline(memorySeconds: number, cellSeconds = 0.5) {
       }
       newest = Math.max(newest, last);
       const rate = bits / (endSeconds - startSeconds);
-      visit(startSeconds, endSeconds, (at, seconds) => {
+      for (let cell = cellFrom(startSeconds); cell <= newest && cell * cellSeconds < endSeconds; cell++) {
+        const at = cell % cells;
+        const seconds = secondsIn(cell, startSeconds, endSeconds);
         cellBits[at]! += rate * seconds;
         // Downloads may be concurrent.
         cellBusy[at] = Math.min(cellSeconds, cellBusy[at]! + seconds);
-      });
+      }
     },
 
     /** Mean rate between two times while the link was in use; NaN if it was for less than `leastShare` of the time. */
     rateBps(fromSeconds: number, toSeconds: number, leastShare: number): number {
       let bits = 0;
       let busy = 0;
-      visit(fromSeconds, toSeconds, (at, seconds) => {
-        bits += seconds * cellBits[at]!;
-        busy += seconds * cellBusy[at]!;
-      });
+      for (let cell = cellFrom(fromSeconds); cell <= newest && cell * cellSeconds < toSeconds; cell++) {
+        const seconds = secondsIn(cell, fromSeconds, toSeconds);
+        bits += seconds * cellBits[cell % cells]!;
+        busy += seconds * cellBusy[cell % cells]!;
+      }
       const least = leastShare * (toSeconds - fromSeconds) * cellSeconds;
       return busy > 0 && busy >= least ? bits / busy : Number.NaN;
     },

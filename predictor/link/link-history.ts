@@ -83,11 +83,16 @@ export class LinkHistory {
   private _hasChanged(): boolean {
     const count = Math.min(this._binCount, BINS);
     if (count < CHANGED_BINS + LEAST_EARLIER_BINS) return false;
-    const logs = Array.from({ length: count }, (_, back) => this._binLogs[(this._binCount - 1 - back) % BINS]!);
-    const [recent, earlier] = [logs.slice(0, CHANGED_BINS), logs.slice(CHANGED_BINS)];
-    const rise = Math.min(...recent) - Math.max(...earlier);
-    const fall = Math.min(...earlier) - Math.max(...recent);
-    return Math.max(rise, fall) > CHANGED_LOG_RATIO;
+    // Of the recent bins and the earlier ones.
+    const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const most = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let back = 0; back < count; back++) {
+      const log = this._binLogs[(this._binCount - 1 - back) % BINS]!;
+      const part = back < CHANGED_BINS ? 0 : 1;
+      if (log < least[part]!) least[part] = log;
+      if (log > most[part]!) most[part] = log;
+    }
+    return Math.max(least[0]! - most[1]!, least[1]! - most[0]!) > CHANGED_LOG_RATIO;
   }
 
   /** Keeps the bins since the change, and their averages. */
@@ -148,31 +153,38 @@ export class LinkHistory {
   }
 
   private _binFeatures(nowSeconds: number, logReference: number): number[] {
-    const ages: number[] = [];
-    const logs: number[] = [];
-    for (let back = 1; back <= Math.min(this._binCount, BINS); back++) {
-      const at = (this._binCount - back) % BINS;
+    let lowest10 = 0;
+    let lowest40 = 0;
+    let highest40 = 0;
+    // Of the last 15 s and of all.
+    let count15 = 0;
+    let sum15 = 0;
+    let squares15 = 0;
+    let count = 0;
+    let sum = 0;
+    let squares = 0;
+    for (; count < Math.min(this._binCount, BINS); count++) {
+      const at = (this._binCount - 1 - count) % BINS;
       const age = nowSeconds - this._binEnds[at]!;
       if (age > MEMORY_SECONDS) break;
-      ages.push(age);
-      logs.push(Math.max(LEAST_LOG_RATIO, this._binLogs[at]! - logReference));
+      const log = Math.max(LEAST_LOG_RATIO, this._binLogs[at]! - logReference);
+      if (age <= 10 && log < lowest10) lowest10 = log;
+      if (age <= 40 && log < lowest40) lowest40 = log;
+      if (age <= 40 && log > highest40) highest40 = log;
+      sum += log;
+      squares += log * log;
+      if (age > 15) continue;
+      count15++;
+      sum15 += log;
+      squares15 += log * log;
     }
-    const ofLast = (seconds: number) => logs.filter((_, i) => ages[i]! <= seconds);
-    const last40 = ofLast(40);
-    const [, spread15] = momentsOf(ofLast(15), FIRST_SPREAD_15);
-    const [mean90, spread90] = momentsOf(logs, FIRST_SPREAD_90);
-    return [Math.min(0, ...ofLast(10)), Math.min(0, ...last40), Math.max(0, ...last40), spread15, spread90, mean90];
+    const spread15 = count15 > 1 ? deviation(sum15 / count15, squares15 / count15) : FIRST_SPREAD_15;
+    const spread90 = count > 1 ? deviation(sum / count, squares / count) : FIRST_SPREAD_90;
+    return [lowest10, lowest40, highest40, spread15, spread90, count > 0 ? sum / count : 0];
   }
 }
 
-/** Mean of values (0 without values), and their standard deviation (`first` for fewer than two). */
-function momentsOf(values: readonly number[], first: number): [mean: number, deviation: number] {
-  let sum = 0;
-  let squares = 0;
-  for (const value of values) {
-    sum += value;
-    squares += value * value;
-  }
-  const mean = values.length > 0 ? sum / values.length : 0;
-  return [mean, values.length > 1 ? Math.sqrt(Math.max(0, squares / values.length - mean ** 2)) : first];
+/** Standard deviation of values with this mean and this mean of their squares. */
+function deviation(mean: number, meanSquare: number): number {
+  return Math.sqrt(Math.max(0, meanSquare - mean ** 2));
 }

@@ -110,9 +110,9 @@ export class ObservationMeter {
       return;
     }
     const pieces = [...this._queue, open].filter((one): one is ThroughputPiece => one?.kind === 'throughput');
-    const overlaps = pieces.map((piece) => overlapSeconds(piece, from, to));
-    const overlap = overlaps.reduce((sum, one) => sum + one, 0);
-    if (overlap > 0) for (const [i, piece] of pieces.entries()) piece.bits += (bits * overlaps[i]!) / overlap;
+    let overlap = 0;
+    for (const piece of pieces) overlap += overlapSeconds(piece, from, to);
+    if (overlap > 0) for (const piece of pieces) piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
     else if (pieces.length > 0) pieces.pop()!.bits += bits;
   }
 
@@ -190,15 +190,17 @@ export class ObservationMeter {
   }
 
   private _flush(): void {
+    const queue = this._queue;
+    if (queue.length === 0) return;
     let earliestSeconds = Number.POSITIVE_INFINITY;
-    for (const { reportedSeconds = earliestSeconds } of this._requests.values()) {
-      earliestSeconds = Math.min(earliestSeconds, reportedSeconds);
+    for (const { reportedSeconds } of this._requests.values()) {
+      if (reportedSeconds! < earliestSeconds) earliestSeconds = reportedSeconds!;
     }
     const settledBefore = Math.max(earliestSeconds, this._nowSeconds - SETTLE_SECONDS);
-    while (this._queue.length > 0) {
-      const piece = this._queue[0]!;
+    while (queue.length > 0) {
+      const piece = queue[0]!;
       if ((piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore) break;
-      this._queue.shift();
+      queue.shift();
       this._emit(piece);
     }
   }

@@ -23,17 +23,17 @@ export class Abandonment implements Ticking {
     return this._parts.session.record.active !== undefined;
   }
 
-  tick(atSeconds: number): void {
+  readonly tick = (atSeconds: number): void => {
     const { port, session, forecasting, decisions } = this._parts;
     if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
-    if (download === undefined || download.link.isWaiting(atSeconds)) return;
+    if (!download || atSeconds < download.keptUntilSeconds || download.link.isWaiting(atSeconds)) return;
     // The origin is slow, not the link.
     if (download.firstByteAtSeconds === undefined && atSeconds < download.dueSeconds) return;
     const choice = decisions.reconsider(atSeconds);
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;
-    download.keep(atSeconds + ANSWER_WITHIN_SECONDS);
+    download.keptUntilSeconds = atSeconds + ANSWER_WITHIN_SECONDS;
     port.abandon(choice);
-  }
+  };
 }

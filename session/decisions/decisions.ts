@@ -29,14 +29,12 @@ export class Decisions {
     return undefined;
   }
 
-  /**
-   * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
-   */
+  /** Returns the representation to request the segment in flight in once more; undefined to let the download finish. */
   reconsider(nowSeconds: number): Choice | undefined {
     const { record } = this._parts.session;
     const { active } = record;
     const { reconsider } = this._parts.planner.controller;
-    if (!active || !reconsider || nowSeconds < active.keptUntilSeconds) return undefined;
+    if (!active || !reconsider) return undefined;
     return this._ask(record.inFlight(nowSeconds));
   }
 
@@ -60,9 +58,9 @@ export class Decisions {
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
       if (decision === 'keep') {
-        planner.keep({ situation, inFlight: inFlight!, input });
+        planner.kept = { situation, inFlight: inFlight!, input };
         const seconds = controller.keepsForSeconds ? controller.keepsForSeconds(state, inFlight!) : 0;
-        active!.keep(state.nowSeconds + (seconds || 0));
+        active!.keptUntilSeconds = state.nowSeconds + (seconds || 0);
         return undefined;
       }
       // A controller of the page may return anything.
@@ -73,9 +71,16 @@ export class Decisions {
       }
       const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
       session.decided(decision, inFlight ? undefined : { made, situation });
-      const kind = inFlight ? 'abandon' : 'decide';
-      const event = { kind, session: number, decision, state, forecast, inFlight, representationId } as const;
-      events.emit('decision', { ...event, streamId: period.id });
+      events.emit('decision', {
+        kind: inFlight ? 'abandon' : 'decide',
+        session: number,
+        decision,
+        state,
+        forecast,
+        inFlight,
+        representationId,
+        streamId: period.id,
+      });
       return made;
     });
   }

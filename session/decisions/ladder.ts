@@ -2,20 +2,20 @@
 
 import type { Representation } from '../player-port.ts';
 
-/** A representation as the stream declares it: `bitrateBps` is not above 0 where it is missing. */
+/** A representation as the stream declares it. Where the bitrate is missing, `bitrateBps` is not above 0. */
 export type Declared = Representation;
 
 /** Bitrates of a video with twice the pixels differ by about 2 to this power. */
 const BITRATE_PER_PIXELS = 0.75;
-/** A picture of 1280 x 720 has about this bitrate in H.264, where no representation declares one. */
+/** If no representation declares a bitrate, a picture of 1280 x 720 counts as this, the usual in H.264. */
 const USUAL = { pixels: 1280 * 720, bitrateBps: 2e6 };
 
 /**
- * Fills in the bitrates that the stream does not declare, in bit/s: by the pictures' sizes, from the declared one that is
- * nearest in size, else from what is usual. `SegmentSizes` then learns how large these segments really are. Where a size is
- * missing, too, the lowest is taken for half of the lowest declared. A bitrate that pictures of all sizes share is the
- * largest one's. Pass all representations of a period, so that each always gets the same bitrate; the result has their
- * order. Undefined if a bitrate can be neither read nor estimated, unless there is nothing to choose.
+ * Estimates the bitrates that the stream does not declare, in bit/s: from the declared bitrate of the picture that is
+ * nearest in size, else from a usual bitrate. `SegmentSizes` then learns the real sizes. Without a picture size, the
+ * estimate is half of the lowest declared bitrate. If pictures of different sizes share a bitrate, it counts for the largest.
+ * Pass all representations of a period, so that each always gets the same bitrate; the result has their order. Undefined
+ * if a bitrate among several can be neither read nor estimated.
  */
 export function withBitrates<D extends Declared>(all: readonly D[]): readonly D[] | undefined {
   const most = Math.max(...all.map(pixelsOf));

@@ -20,7 +20,7 @@ interface Input {
   readonly forecast: ValidForecast | undefined;
 }
 
-/** What a download in flight was reconsidered on. */
+/** The input on which a download was reconsidered. */
 export interface Moment {
   situation: Situation;
   inFlight: InFlight;
@@ -34,26 +34,24 @@ interface PlannerParts {
   sizes: SegmentSizes;
   qualities: SegmentQualities;
   forecasting: Forecasting | undefined;
-  /** They may change, and count from the next `renew` or `takeInput` on. */
+  /** The options may change; `renew` and `takeInput` read them. */
   options: PlannerOptions;
 }
 
 export class Planner {
-  private _controller: Controller;
-  private _kept: Moment | undefined;
+  controller: Controller;
+  /** A download was reconsidered and kept: at the same tick, the rate of a live stream is set on the same input. */
+  kept: Moment | undefined;
 
   constructor(private readonly _parts: PlannerParts) {
-    this._controller = _parts.options.newController();
-  }
-
-  get controller(): Controller {
-    return this._controller;
+    this.controller = _parts.options.newController();
   }
 
   /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
   renew(): void {
     const { session, options } = this._parts;
-    this._controller = options.newController();
+    this.controller = options.newController();
+    this.kept = undefined;
     session.forgetChoice();
   }
 
@@ -63,18 +61,6 @@ export class Planner {
     const situation = port.situation(!clock.isRunning);
     const { live, origin } = session.record;
     return situation && live.atEdge(origin.applied(situation, clock.nowSeconds()));
-  }
-
-  /** A download was reconsidered and kept: at the same tick, the rate of a live stream is set on the same input. */
-  keep(moment: Moment): void {
-    this._kept = moment;
-  }
-
-  /** What was kept since the last call, if anything. */
-  takeKept(): Moment | undefined {
-    const kept = this._kept;
-    this._kept = undefined;
-    return kept;
   }
 
   /**

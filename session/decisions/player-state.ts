@@ -44,11 +44,9 @@ export function playerState({
     pricePerMbps: options.pricePerMbps,
   });
   const { indexedSeconds } = situation;
-  const upcomingSeconds = Array.from(
-    { length: indexedSeconds ? rows : 0 },
-    (_, k) => indexedSeconds!(indexInPeriod + k) || playback.segmentSeconds,
-  );
-  const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  const upcomingSeconds =
+    indexedSeconds &&
+    Array.from({ length: rows }, (_, k) => indexedSeconds(indexInPeriod + k) || playback.segmentSeconds);
   return {
     ...clocks,
     ...playback,
@@ -57,12 +55,12 @@ export function playerState({
     isPaused: started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
-    ladderBps,
+    ladderBps: ladder.map(({ bitrateBps }) => bitrateBps),
     upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
-    ...(upcomingSeconds.length > 0 && { upcomingSeconds }),
+    ...(upcomingSeconds && { upcomingSeconds }),
     ...(upcomingQualities && { upcomingQualities }),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
-    downloads: [...record.downloads],
+    downloads: record.downloads,
     weights: options.weightsOf(situation),
     ...(live && { live }),
   };
@@ -76,7 +74,7 @@ function nextIndex(situation: Situation, last: SegmentRequest | undefined): numb
   // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
-  // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
+  // After a seek or a track switch, the segment at the end of the buffer; else the first of the period.
   const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
   return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }

@@ -1,4 +1,4 @@
-/** What a controller plans on in a player: the qualities of the representations, and the prices. */
+/** The qualities of the representations, and the prices, that a controller plans on. */
 
 import { perceivedWeights } from '../../abr/qoe/perceived-qoe.ts';
 import { bitrateWeights, type Objective, type QoeWeights } from '../../abr/qoe/qoe.ts';
@@ -21,10 +21,10 @@ export function weightsOfPictures(objective: Objective, pricePerMbps: number): (
 }
 
 const isSame = (a: readonly Representation[], b: readonly Representation[]) =>
-  a.length === b.length && a.every((one, r) => PICTURE.every((field) => one[field] === b[r]![field]));
+  a === b || (a.length === b.length && a.every((one, r) => PICTURE.every((field) => one[field] === b[r]![field])));
 const PICTURE = ['bitrateBps', 'width', 'height', 'frameRate', 'codec', 'score'] as const;
 
-/** `pricePerMbps`: of bits, in quality per Mbit/s; only of `perceived`. */
+/** `pricePerMbps`: points of quality that a Mbit/s must add; `perceived` alone has it. */
 export function objectiveWeights(objective: Objective, pictures: Pictures, pricePerMbps = 0): QoeWeights {
   const { ladder, live } = pictures;
   if (objective !== 'perceived' || isAudio(ladder)) {
@@ -41,14 +41,14 @@ export function objectiveWeights(objective: Objective, pictures: Pictures, price
   return perceivedWeights(qualityOf, { pricePerMbps, isLive: live !== undefined });
 }
 
-/** Audio alone has no pictures to model, and bitrates that no ladder of videos has at its top. */
+/** A stream of audio alone has no pictures to model; its top bitrate is below every video's. */
 const isAudio = (ladder: readonly Representation[]) =>
   ladder.every(({ width, bitrateBps }) => !width && bitrateBps <= MOST_AUDIO_BPS);
 const MOST_AUDIO_BPS = 400e3;
 
 /**
- * By the model, in the order that the stream gives: where all have a `SCORE`, that spreads them between the lowest and the
- * highest; where all have a rank, they change places.
+ * Qualities by the model, in the order that the stream declares. If all representations have a `SCORE`, the scores spread
+ * the qualities between the lowest and the highest. If all have a rank, the qualities change places.
  */
 export function ladderQualities(ladder: readonly Representation[], displayedLines: number | undefined): number[] {
   const modelled = ladder.map((one) => modelledQuality({ ...one, displayedLines }));

@@ -12,10 +12,10 @@ import type { SessionClock } from '../requests/session-clock.ts';
 const LATE_TICK_SECONDS = 1.99 * PACE_PERIOD_SECONDS;
 
 export interface Ticking {
-  /** The timer runs while one of its parts needs it; asked when a download begins or ends. */
+  /** The timer runs while one of its parts needs it, and ticks these. */
   isNeeded(): boolean;
   /** `atSeconds`: on the session's clock. */
-  tick(atSeconds: number): void;
+  readonly tick: (atSeconds: number) => void;
 }
 
 export class Ticker {
@@ -55,6 +55,6 @@ export class Ticker {
     const { clock, guard, parts } = this._run;
     const atSeconds = clock.nowSeconds();
     this._tickedSeconds = atSeconds;
-    for (const part of parts) guard(() => part.tick(atSeconds));
+    for (const part of parts) if (part.isNeeded()) guard(part.tick, atSeconds);
   };
 }

@@ -4,9 +4,7 @@ import type { Forecaster, SessionContext, ValidForecast } from '../../abr/foreca
 import { ForecastChain } from '../../predictor/forecast/chain.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import type { Events } from '../page/events.ts';
-import type { Session } from '../requests/session.ts';
 import type { Clocks, SessionClock } from '../requests/session-clock.ts';
-import { withCmcd } from './cmcd.ts';
 
 export interface ForecastingOptions {
   events: Events;
@@ -27,12 +25,16 @@ const LEAP_SECONDS = 0.1;
 
 export class Forecasting {
   private readonly _chain: ForecastChain;
-  private _meter = this._newMeter();
+  /** The session's meter: it passes its observations to the forecasters. */
+  meter = this._newMeter();
+  /** The page has forecasters of its own, which may work between two forecasts. */
+  readonly hasPageForecasters: boolean;
   private _isStarted = false;
   /** UTC at second 0 of the session, as it was reported to the forecasters. */
   private _utc: { utcMsAtStart: number; utcUncertaintySeconds: number } | undefined;
 
   constructor(private readonly _options: ForecastingOptions) {
+    this.hasPageForecasters = _options.hasPageForecasters;
     this._chain = new ForecastChain(_options.forecasters, {
       onFault({ forecaster, cause }) {
         _options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause);
@@ -40,21 +42,11 @@ export class Forecasting {
     });
   }
 
-  /** The page has forecasters of its own, which may work between two forecasts. */
-  get hasPageForecasters(): boolean {
-    return this._options.hasPageForecasters;
-  }
-
-  /** The session's meter: it passes its observations to the forecasters. */
-  get meter(): ObservationMeter {
-    return this._meter;
-  }
-
   /** Begins a session, at its first media request or the decision on it. Later calls do nothing. */
   start(clock: Pick<SessionClock, 'read'>): void {
     if (this._isStarted) return;
     this._isStarted = true;
-    this._meter = this._newMeter();
+    this.meter = this._newMeter();
     this._utc = utcAtStart(clock.read());
     this._chain.start({ seed: this._options.seed, pageLoad: this._options.pageLoad?.(), ...this._utc });
   }
@@ -69,20 +61,10 @@ export class Forecasting {
     if (this._options.onStop) this._options.onStop();
   }
 
-  /** With the option `cmcd`, adds the plugin's keys to a request of the player: to `headers`, and to the URL, which it returns. */
-  withCmcd(
-    { options, session, clock }: { options: { cmcd: boolean }; session: Session; clock: SessionClock },
-    url: string,
-    headers?: Record<string, string> | null,
-  ): string {
-    const { forecast } = session.record;
-    return options.cmcd && forecast ? withCmcd(forecast, clock.read().utcMs, url, headers) : url;
-  }
-
   /** Passes all that was measured until now to the forecasters; returns the newest forecast, if any. */
   flushAndForecast(clocks: Clocks): ValidForecast | undefined {
     const { nowSeconds, utcMs } = clocks;
-    this._meter.advance(nowSeconds);
+    this.meter.advance(nowSeconds);
     const utc = utcAtStart(clocks);
     // The session's clock stands until its first request.
     if (utc && nowSeconds > 0 && !this._isKnown(utc)) {

@@ -1,7 +1,4 @@
-/**
- * The live stream of a session: its chunks, what the encoder limited, and what a controller gets to know of it. Only in
- * entries for live streams.
- */
+/** The live stream of a session: its chunks, the waits for its encoder, and its part of a controller's state. */
 
 import type { LiveState } from '../../abr/controller.ts';
 import { countRate, type OffRate } from '../../abr/qoe/off-rate.ts';
@@ -19,19 +16,15 @@ export class LiveStream {
   private readonly _audioEdge = new LiveEdge();
   /** Undefined before the first pace. */
   private _offRate: OffRate | undefined;
-  private _isRequested = false;
-
   /** Media of the stream were requested, so it is the stream that plays. */
-  get isRequested(): boolean {
-    return this._isRequested;
-  }
+  isRequested = false;
 
   /** Media are requested at this time of the session's clock; returns how they wait for the encoder. */
   requested(media: LiveMedia, isVideo: boolean, atSeconds: number): LiveWaits {
     const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = media;
     const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds);
     const firstChunkAtSeconds = atSeconds + startSeconds + chunkSeconds - nowSeconds;
-    this._isRequested = true;
+    this.isRequested = true;
     const edge = isVideo ? this._videoEdge : this._audioEdge;
     return new LiveWaits(edge, { segmentSeconds, chunkSeconds, firstChunkAtSeconds }, atSeconds);
   }

@@ -36,7 +36,7 @@ export interface PacingParts {
 
 export class Pacing implements Ticking {
   /** The latest pace; undefined while the player sets the rate. */
-  private _pace: Pace | undefined;
+  pace: Pace | undefined;
   /** Until then, the answer of this controller stands: its rate is set. */
   private _kept: { controller: Controller; untilSeconds: number } | undefined;
   /** The rate that was set; undefined while the player sets it. */
@@ -48,22 +48,18 @@ export class Pacing implements Ticking {
 
   constructor(private readonly _parts: PacingParts) {}
 
-  get pace(): Pace | undefined {
-    return this._pace;
-  }
-
   isNeeded(): boolean {
     const { session, planner } = this._parts;
     return this._held !== undefined || (session.record.live.isRequested && planner.controller.pace !== undefined);
   }
 
-  tick(atSeconds: number): void {
-    if (!this._parts.guard(() => this._hold(atSeconds))) this.release();
-  }
+  readonly tick = (atSeconds: number): void => {
+    if (!this._parts.guard(this._hold, atSeconds)) this.release();
+  };
 
   /** Gives the rate back to the player. */
   release(): void {
-    this._pace = undefined;
+    this.pace = undefined;
     this._kept = undefined;
     this._emitted = undefined;
     if (this._held === undefined) return;
@@ -72,10 +68,10 @@ export class Pacing implements Ticking {
   }
 
   /** Returns false where the rate is the player's. */
-  private _hold(nowSeconds: number): boolean {
+  private readonly _hold = (nowSeconds: number): boolean => {
     const { rate: player, session, planner, events, host } = this._parts;
-    const { controller } = planner;
-    const kept = planner.takeKept();
+    const { controller, kept } = planner;
+    planner.kept = undefined;
     // An answer that would soon expire is renewed on the input of a download that was reconsidered.
     const keptSeconds = this._kept && this._kept.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
@@ -101,7 +97,7 @@ export class Pacing implements Ticking {
       this._failed = controller;
       return false;
     }
-    this._pace = pace;
+    this.pace = pace;
     const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this._jumpedMs >= JUMP_MS;
     const waitsMs = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
@@ -119,11 +115,11 @@ export class Pacing implements Ticking {
       events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
-  }
+  };
 
   /**
    * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns how long the pace's rate still has to wait.
-   * `presentRate`: the one that the player has now.
+   * `presentRate`: the rate that plays now.
    */
   private _set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): number {
     const { rate: player, host } = this._parts;

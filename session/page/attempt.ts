@@ -1,4 +1,4 @@
-/** For what a page may lack or block, such as its storage. */
+/** Reads what a page may lack or block, such as its storage. */
 
 /** The result of `action`; undefined if it throws. */
 export function attempt<T>(action: () => T): T | undefined {

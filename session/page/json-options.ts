@@ -8,7 +8,7 @@ const OBJECTIVES: readonly unknown[] = ['perceived', 'log', 'linear'] satisfies 
 const SAVES: readonly unknown[] = ['auto', true, false];
 const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100;
 
-/** What only `mpc-l` has. */
+/** Options of `mpc-l` alone. */
 export const MPC_L_CHECKS = {
   risk: isFrom(0, 1),
   watchSeconds: isFrom(1, Number.POSITIVE_INFINITY),
@@ -18,7 +18,7 @@ export const MPC_L_CHECKS = {
   pageLoad: SWITCH,
 };
 
-/** Any of them together are valid for `mpc-l`. */
+/** `mpc-l` takes all of these together. */
 export const JSON_CHECKS = {
   horizon: isWhole(1, MAX_HORIZON),
   qoe: ['perceived, log or linear', (value: unknown) => OBJECTIVES.includes(value)] as Check,

@@ -58,11 +58,11 @@ export interface ResolvedOptions
   downloadsKept?: number;
 }
 
-/** A clock synchronised by NTP is much better than this. */
+/** Uncertainty of the device's clock; a clock synchronised by NTP is much better. */
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 const LARGEST_SEED = 2 ** 32 - 1;
 const MPC_L = 'mpc-l';
-/** What saving data means: a Mbit/s has to add this much quality. */
+/** Points of quality that a Mbit/s must add for viewers who save data. */
 const SAVED_PER_MBPS = 2;
 const ANY: Check = ['any', () => true];
 
@@ -95,7 +95,7 @@ const LIVE_CHECKS: Checks<LiveOptions> = {
   maxLatencySeconds: ['a number > 0', isPositive],
 };
 
-/** What is not here has a default of the controller's (abr/mpc-l/options.ts), or of the host's. */
+/** The controller (abr/mpc-l/options.ts) and the host have the other defaults. */
 export const DEFAULTS = {
   cmcd: false,
   controller: MPC_L,
@@ -169,7 +169,7 @@ function controllerOf(options: WithDefaults): () => Controller {
   if (controller !== MPC_L) {
     return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
   }
-  // It takes those that are its own, and has a default for each that is undefined.
+  // MPC-L reads its own options, and has a default for each that is undefined.
   return () => createLiveMpcL(options as MpcLOptions);
 }
 

@@ -46,6 +46,17 @@ test.each([
   expect(record().measured).toMatchObject([{ downloadSeconds: counted }]);
 });
 
+test.each([
+  ['whole', 1],
+  ['abandoned', 1.5],
+] as const)('a download that is %s lasts for %d s where the player does not measure it', (outcome, seconds) => {
+  const { downloads, request, receivedAfter, record } = requested();
+  receivedAfter(1, 4e6);
+  wait(0.5);
+  downloads.ended(request, outcome);
+  expect(record().measured).toMatchObject([{ downloadSeconds: seconds }]);
+});
+
 test('a retry by the player starts again at the first bit', () => {
   const { downloads, request, receivedAfter, record, bits } = requested();
   for (const totalBits of [1e6, 2e6]) receivedAfter(0.25, totalBits);

@@ -63,7 +63,7 @@ export class Downloads {
     if (download instanceof VideoDownload) {
       download.dueSeconds = atSeconds + (expectedSeconds < Number.POSITIVE_INFINITY ? expectedSeconds : 0);
       const { keepsForSeconds = 0 } = session.record.decision || {};
-      download.keep(isOpaque ? Number.POSITIVE_INFINITY : atSeconds + keepsForSeconds);
+      download.keptUntilSeconds = isOpaque ? Number.POSITIVE_INFINITY : atSeconds + keepsForSeconds;
     }
     this._downloads.set(request, download);
     session.begin(download);
@@ -113,15 +113,14 @@ export class Downloads {
     this._downloads.delete(request);
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
-      const { requestedAtSeconds, lastProgressAtSeconds = nowSeconds } = download;
+      const { requestedAtSeconds, lastProgressAtSeconds } = download;
       const elapsedSeconds = nowSeconds - requestedAtSeconds;
-      const untilLastSeconds = outcome === 'whole' ? lastProgressAtSeconds - requestedAtSeconds : elapsedSeconds;
-      const seconds = downloadSeconds ?? untilLastSeconds;
+      const endSeconds = outcome === 'whole' ? lastProgressAtSeconds! : nowSeconds;
+      const seconds = downloadSeconds ?? endSeconds - requestedAtSeconds;
       // The player may use the device's clock, which may have been set meanwhile.
       const isPossible = seconds >= 0 && seconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
-      const { record } = session;
-      const isLive = record.live.isRequested;
-      const setUp = isLive ? 0 : record.origin.ended(download, outcome, nowSeconds, knownBps(record.downloads));
+      const { live, origin, downloads } = session.record;
+      const setUp = live.isRequested ? 0 : origin.ended(download, outcome, nowSeconds, knownBps(downloads));
       session.end(download, outcome, isPossible ? seconds : elapsedSeconds, setUp);
       if (outcome === 'whole') sizes.learn(download.segment, download.sizeBits);
     }

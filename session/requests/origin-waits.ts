@@ -7,7 +7,7 @@ import { SILENCE_SECONDS } from '../../abr/forecast.ts';
 import type { Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 
-/** A longer wait after a switch is the origin's, if the bits then come at least half as fast as before. */
+/** If bits come at least half as fast as before, a longer wait before them, after a switch, is the origin's. */
 const SLOW_SECONDS = 1;
 const FAST_SHARE = 0.5;
 /** One slow switch may be an outage, so it counts for this long. Two slow switches in a row count until a fast switch. */
@@ -88,6 +88,7 @@ export class OriginWaits {
 
   /** The situation with the set-up time of a switch to each representation. */
   applied(situation: Situation, nowSeconds: number): Situation {
+    if (this._afterSwitch.size + this._avoided.size === 0) return situation;
     const { ladder, playback } = situation;
     const setUps = ladder.map(({ id }) => {
       return this._avoided.get(id)! > nowSeconds ? AVOIDED_SET_UP_SECONDS : this._setUpSeconds(nowSeconds, id);
@@ -100,14 +101,14 @@ export class OriginWaits {
     };
   }
 
-  /** What each request waits for its first byte; 0 if that is no longer than an outage. */
+  /** Seconds that every request waits for its first byte; 0 if the link alone explains the wait. */
   private get _usualSeconds(): number {
     const [first = 0, second = 0] = this._latest;
     const seconds = Math.min(first, second);
     return seconds > SILENCE_SECONDS ? seconds : 0;
   }
 
-  /** For a representation that was not played yet, it is the shortest time of the others. */
+  /** Seconds before a switch's first byte; the shortest of the others if this representation was not played yet. */
   private _setUpSeconds(nowSeconds: number, id: string | undefined): number {
     if (!id || id === this._lastId || this._afterSwitch.size === 0) return 0;
     const countedSeconds = ({ seconds, untilSeconds }: { seconds: number; untilSeconds: number }) =>

@@ -15,7 +15,7 @@ const SURE_SECONDS = 60;
 /**
  * An encoder of variable bitrate may leave a quiet scene at any time, and a live buffer has no room for what follows:
  * segments of a live stream are planned to be at least this share of their declared size, and this share of the largest
- * ones so far. What exceeds the declared size is forgotten: half of the largest ratio after so much media.
+ * ratio so far, which halves after this many seconds of media.
  */
 const LEAST_LIVE_SHARE = 0.8;
 const PEAK_SHARE = 0.9;
@@ -110,16 +110,23 @@ export class SegmentSizes {
 
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
   private _ratio(id: string): number {
-    const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS) };
-    const learnt = this._learnt.map((one, i) => ({
-      ratio: one.ratio,
-      weight: FORGETTING ** (this._learnt.length - 1 - i) * (one.id === id ? 1 : OTHERS_WEIGHT),
-    }));
-    const all = [declared, ...learnt];
-    const total = all.reduce((sum, { weight }) => sum + weight, 0);
-    const mean = all.reduce((sum, { ratio, weight }) => sum + ratio * weight, 0) / total;
-    const variance = all.reduce((sum, { ratio, weight }) => sum + (ratio - mean) ** 2 * weight, 0) / total;
-    return Math.min(mean + Math.sqrt(variance), Math.max(...all.map(({ ratio }) => ratio)));
+    const learnt = this._learnt;
+    const declaredWeight = DECLARED_WEIGHT / (1 + this._learntSeconds / SURE_SECONDS);
+    const weightOf = (i: number) => FORGETTING ** (learnt.length - 1 - i) * (learnt[i]!.id === id ? 1 : OTHERS_WEIGHT);
+    let total = declaredWeight;
+    let sum = declaredWeight;
+    let largest = 1;
+    for (let i = 0; i < learnt.length; i++) {
+      const { ratio } = learnt[i]!;
+      const weight = weightOf(i);
+      total += weight;
+      sum += ratio * weight;
+      if (ratio > largest) largest = ratio;
+    }
+    const mean = sum / total;
+    let squares = (1 - mean) ** 2 * declaredWeight;
+    for (let i = 0; i < learnt.length; i++) squares += (learnt[i]!.ratio - mean) ** 2 * weightOf(i);
+    return Math.min(mean + Math.sqrt(squares / total), largest);
   }
 
   /**
@@ -136,16 +143,25 @@ export class SegmentSizes {
     const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
     if (question !== this._upcomingOf) {
       this._upcomingOf = question;
-      const ratios = ids.map((id) => this._ratio(id));
-      this._upcoming = Array.from({ length: count }, (_, k) => {
-        const at = index + k;
-        const segmentSeconds = (indexedSeconds && indexedSeconds(at)) || playback.segmentSeconds;
-        return ladder.map((representation, r) => {
-          const bits = indexedBits(representation.id, at);
-          const segment = { period, representation, index: at, segmentSeconds, indexedBits: bits, isLive };
-          return this.sizeBits(segment, ratios[r]);
-        });
-      });
+      const rows: number[][] = [];
+      for (let k = 0; k < count; k++) rows.push([]);
+      for (const representation of ladder) {
+        const segment = {
+          period,
+          representation,
+          index,
+          segmentSeconds: 0,
+          indexedBits: 0 as number | undefined,
+          isLive,
+        };
+        const ratio = this._ratio(representation.id);
+        for (let k = 0; k < count; k++, segment.index++) {
+          segment.segmentSeconds = (indexedSeconds && indexedSeconds(segment.index)) || playback.segmentSeconds;
+          segment.indexedBits = indexedBits(representation.id, segment.index);
+          rows[k]!.push(this.sizeBits(segment, ratio));
+        }
+      }
+      this._upcoming = rows;
     }
     return this._upcoming;
   }

@@ -24,9 +24,10 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
-  private _keptUntilSeconds = 0;
+  /** Until then, on the session's clock, the download is not reconsidered. */
+  keptUntilSeconds = 0;
 
-  /** When it was sent, or its first byte is expected if the origin is slow. Until then, it is not reconsidered. */
+  /** When the request was sent; if the origin is slow, when its first byte is expected. Until then, it is not reconsidered. */
   dueSeconds = 0;
 
   constructor(
@@ -41,16 +42,6 @@ export class VideoDownload extends SegmentDownload {
   get segmentIndex(): number {
     const { period, index } = this.segment;
     return period.firstIndex + index;
-  }
-
-  /** Until then, on the session's clock, it is not reconsidered. */
-  get keptUntilSeconds(): number {
-    return this._keptUntilSeconds;
-  }
-
-  /** It goes on until then, on the session's clock. */
-  keep(untilSeconds: number): void {
-    this._keptUntilSeconds = untilSeconds;
   }
 
   /** A copy of its state, for a controller. */
@@ -135,35 +126,31 @@ class MutableRecord {
 export type SessionRecord = Readonly<MutableRecord>;
 
 export class Session {
-  private _record = new MutableRecord(1);
+  record: SessionRecord = new MutableRecord(1);
 
   /** `downloadsKept`: as many downloads are in a controller's state, at most. */
   constructor(private readonly _downloadsKept = DOWNLOADS_KEPT) {}
 
-  get record(): SessionRecord {
-    return this._record;
-  }
-
   /** The player has another source: forgets everything. */
   next(): void {
-    this._record = new MutableRecord(this._record.number + 1);
+    this.record = new MutableRecord(this.record.number + 1);
   }
 
   /** The player has media to show. */
   playing(): void {
-    this._record.started = true;
+    (this.record as MutableRecord).started = true;
   }
 
   /** A seek. Returns false before the first picture: the player only seeks to its start position. */
   seeked(): boolean {
-    if (!this._record.started) return false;
-    Object.assign(this._record, { last: undefined, beforeLastBps: undefined, choice: undefined });
+    if (!this.record.started) return false;
+    Object.assign(this.record, { last: undefined, beforeLastBps: undefined, choice: undefined });
     return true;
   }
 
   /** Audio, video or an init segment is requested; a video request for the last segment repeats it. */
   begin(download: SegmentDownload): void {
-    const record = this._record;
+    const record: MutableRecord = this.record;
     if (!(download instanceof VideoDownload)) return;
     const { last } = record;
     const { segment } = download;
@@ -181,7 +168,7 @@ export class Session {
    * `setUpSeconds`: what it waited for the origin alone.
    */
   end(download: VideoDownload, outcome: Outcome, downloadSeconds: number, setUpSeconds = 0): void {
-    const record = this._record;
+    const record: MutableRecord = this.record;
     const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = download;
     const abandoned = outcome === 'abandoned';
     if (record.active === download) record.active = undefined;
@@ -208,18 +195,19 @@ export class Session {
 
   /** The controller gets this forecast. */
   forecast(forecast: ValidForecast | undefined): void {
-    this._record.forecast = forecast;
+    (this.record as MutableRecord).forecast = forecast;
   }
 
   /** The controller has decided; `choice`: on the next segment. */
   decided(decision: Decision, choice?: SessionRecord['choice']): void {
-    this._record.decision = decision;
-    this._record.choice = choice ?? this._record.choice;
+    const record: MutableRecord = this.record;
+    record.decision = decision;
+    record.choice = choice ?? record.choice;
   }
 
   /** The choice for the next segment has to be made anew. */
   forgetChoice(): void {
-    this._record.choice = undefined;
+    (this.record as MutableRecord).choice = undefined;
   }
 
   private _kept(downloads: readonly Download[], download: Download): readonly Download[] {

@@ -32,28 +32,28 @@ export class BufferGauge {
   }
 
   /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. */
-  levelSeconds(streamId: string): number {
+  levelSeconds(streamId: string, playhead = this.playheadSeconds()): number {
     const reading = this._readings.get(streamId);
     if (reading === undefined) return 0;
-    return Math.max(0, reading.levelSeconds - Math.max(0, this.playheadSeconds() - reading.playhead));
+    return Math.max(0, reading.levelSeconds - Math.max(0, playhead - reading.playhead));
   }
 
-  /** Seconds until playback would stall, across periods; >= 0. */
-  playableSeconds(): number {
-    const buffered = this.element()?.buffered;
-    const start = this.playheadSeconds();
-    let end = start;
+  /** Where the element is, in seconds of the presentation, and how it plays. */
+  playback(): { playhead: number; playableSeconds: number; playbackRate: number; isPaused: boolean } {
+    const { currentTime, buffered, playbackRate, paused = false }: Partial<HTMLMediaElement> = this.element() || {};
+    const playhead = currentTime || 0;
+    let end = playhead;
     for (let i = 0; i < (buffered?.length || 0); i++) {
       if (buffered!.start(i) <= end + GAP_SECONDS) end = Math.max(end, buffered!.end(i));
     }
-    return end - start;
-  }
-
-  /** The element's playback rate, > 0, and whether it is paused. */
-  playback(): { playbackRate: number; isPaused: boolean } {
-    const { playbackRate, paused = false }: Partial<HTMLMediaElement> = this.element() || {};
-    // dash.js can set a rate of 0 while it stalls.
-    return { playbackRate: playbackRate || 1, isPaused: paused };
+    return {
+      playhead,
+      // Until playback would stall, across periods.
+      playableSeconds: end - playhead,
+      // dash.js can set a rate of 0 while it stalls.
+      playbackRate: playbackRate || 1,
+      isPaused: paused,
+    };
   }
 
   /** Drops earlier readings, after a seek or with another source. */

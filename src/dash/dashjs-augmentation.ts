@@ -26,6 +26,8 @@ declare module 'dashjs' {
   }
 
   interface FragmentRequest {
+    /** Missing. False: the segment may be requested before its last chunk exists. */
+    availabilityTimeComplete?: boolean;
     endDate: Date | null;
     representation: Representation | null;
     range: string | null;

@@ -35,7 +35,7 @@ export class LiveSupport {
   /** The latest media request by media type. */
   private readonly _latest = new Map<string, FragmentRequest>();
   private _target: unknown;
-  private _restoreTarget = () => {};
+  restoreTarget = () => {};
 
   constructor(
     private readonly _options: { readonly live: LiveOptions },
@@ -75,8 +75,6 @@ export class LiveSupport {
     return Math.round((startTime - startSeconds) / segmentDuration(representation!));
   }
 
-  readonly watch = watchReader;
-
   /** The position in the live stream; undefined on demand. */
   position(
     stream: StreamInfo,
@@ -84,9 +82,10 @@ export class LiveSupport {
     playback: PlaybackController | undefined,
   ): LivePosition | undefined {
     const time = this._clock.time(stream, representation);
+    if (!time) return undefined;
     const targetLatencySeconds = playback?.getLiveDelay?.() || 0;
     const latencySeconds = this._clock.latencySeconds() ?? targetLatencySeconds;
-    return time && { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
+    return { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
   }
 
   /** The options have changed. At each change of its setting, dash.js forgets a latency that the viewer chose. */
@@ -98,11 +97,7 @@ export class LiveSupport {
     this.restoreTarget();
     this._target = this._options.live.targetLatencySeconds;
     const wanted = typeof this._target === 'number' ? ([['delay.liveDelay', this._target]] as const) : [];
-    this._restoreTarget = overrideSettings(this._player, wanted);
-  }
-
-  restoreTarget(): void {
-    this._restoreTarget();
+    this.restoreTarget = overrideSettings(this._player, wanted);
   }
 
   forget(): void {
@@ -111,7 +106,7 @@ export class LiveSupport {
 }
 
 /** Sees the bytes of a low-latency body before dash.js does: its own events come with whole chunks only. */
-function watchReader(customData: CustomData, received: (bytes: number) => void): void {
+export function watchReader(customData: CustomData, received: (bytes: number) => void): void {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   Object.defineProperty(customData, 'reader', {
     configurable: true,

@@ -28,7 +28,7 @@ export class LiveClock {
     this._offsetMs = undefined;
   }
 
-  /** Behind the capture; undefined on demand and before the first picture, where dash.js has NaN and 0. */
+  /** Seconds behind the capture; undefined on demand and before the first picture, where dash.js has NaN and 0. */
   latencySeconds(): number | undefined {
     // Compatible players need not have the method.
     return (this._player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;

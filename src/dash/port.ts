@@ -1,7 +1,6 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
-import { ladderOf } from '../../session/decisions/ladder.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
@@ -66,16 +65,16 @@ export class DashPort implements PlayerPort {
   }
 
   private _limitsOf(context: RulesContext): Limits | undefined {
-    const allowed = this.bitrates.describe(context, allowedRepresentations(context));
-    if (!allowed) return undefined;
-    const ladder = ladderOf(allowed);
+    const described = this.bitrates.describe(context, allowedRepresentations(context));
+    if (!described) return undefined;
+    const { ladder } = described;
     const { bitrateBps } = ladder[ladder.length - 1]!;
     const { id: periodId } = context.getStreamInfo();
     const isSamePeriod = periodId === this._top.periodId;
     this._isOutgrown = isSamePeriod && (this._isOutgrown || bitrateBps > this._top.bitrateBps);
     this._top = { periodId, bitrateBps };
     const bufferTargetSeconds = context.getScheduleController().getBufferTarget();
-    return { allowed, ladder, displayedLines: displayedLines(this.gauge.element()), bufferTargetSeconds };
+    return { ...described, displayedLines: displayedLines(this.gauge.element()), bufferTargetSeconds };
   }
 
   /**

@@ -61,6 +61,13 @@ test('in low-latency mode, parts of a failed attempt do not count for the next o
   expect(ended()).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
 });
 
+test('a request whose media is complete is left as it is', () => {
+  const { player } = attached();
+  const customData = { request: { availabilityTimeComplete: true } };
+  for (const intercept of player.interceptors) void intercept({ customData });
+  expect(Object.keys(Object.getOwnPropertyDescriptors(customData))).toEqual(['request']);
+});
+
 test('bytes are counted without progress events, from the body', () => {
   const { ended } = sent();
   wait(0.5);

@@ -3,7 +3,7 @@
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { SegmentRequest } from '../../session/player-port.ts';
-import type { CustomData, LiveSupport, RequestEvent } from './live-support.ts';
+import { type CustomData, type LiveSupport, type RequestEvent, watchReader } from './live-support.ts';
 import { rangeBits } from './player.ts';
 import { type Bitrates, periodOf } from './situation.ts';
 
@@ -43,9 +43,11 @@ export class Requests {
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
       adaptation.guard(() => adaptation.downloads.restarted(request));
-      this._live.watch(customData!, (bytes) =>
-        adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
-      );
+      // dash.js reads only other bodies in parts.
+      if (!request.availabilityTimeComplete)
+        watchReader(customData!, (bytes) =>
+          adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
+        );
     }
     return Promise.resolve(outgoing);
   };

@@ -1,7 +1,7 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
-import { type Declared, withBitrates } from '../../session/decisions/ladder.ts';
+import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
 import type { Period, Situation } from '../../session/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
@@ -19,20 +19,29 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 export class Bitrates {
   private _periodId: string | undefined;
   private _known = new Map<string, number>();
+  /** The latest answer of `describe`. */
+  private _described: Described | undefined;
 
-  /** The allowed representations for a ladder; undefined if a bitrate can be neither read nor estimated. */
-  describe(context: RulesContext, allowed: readonly Representation[]): readonly Declared[] | undefined {
+  /** The allowed representations and their ladder; undefined if a bitrate can be neither read nor estimated. */
+  describe(context: RulesContext, allowed: readonly Representation[]): Described | undefined {
     const { id: periodId } = context.getStreamInfo();
     const isKnown = ({ id }: Representation) => this._known.has(id);
-    if (periodId !== this._periodId) this._known.clear();
+    if (periodId !== this._periodId) {
+      this._known.clear();
+      this._described = undefined;
+    }
     this._periodId = periodId;
+    const before = this._described?.allowed;
+    if (allowed.length === before?.length && allowed.every(({ id }, i) => id === before[i]!.id)) return this._described;
     if (!allowed.every(isKnown)) {
       const all = context.getAbrController().getPossibleVoRepresentations(context.getMediaInfo(), true);
       for (const { id, bitrateBps } of withBitrates((all ?? allowed).map(declaredOf)) || [])
         this._known.set(id, bitrateBps);
     }
     if (!allowed.every(isKnown)) return undefined;
-    return allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
+    const described = allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
+    this._described = { allowed: described, ladder: ladderOf(described) };
+    return this._described;
   }
 
   of({ id, bandwidth, mediaInfo }: Representation): number {
@@ -53,9 +62,13 @@ function declaredOf(one: Representation): Declared {
   };
 }
 
-/** Facts that are costly to read: dash.js computes them from the manifest each time, the browser from its layout. */
-export interface Limits extends Pick<Situation, 'ladder' | 'displayedLines'> {
+/** Allowed representations, and the ladder of these. */
+interface Described extends Pick<Situation, 'ladder'> {
   allowed: readonly Declared[];
+}
+
+/** Facts that are costly to read: dash.js computes them from the manifest each time, the browser from its layout. */
+export interface Limits extends Described, Pick<Situation, 'displayedLines'> {
   bufferTargetSeconds: number;
 }
 
@@ -82,10 +95,11 @@ export function readSituation(
   const target = Math.min(bufferTargetSeconds, most);
   // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
   const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
-  const playableSeconds = gauge.playableSeconds();
-  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
-  const playhead = gauge.playheadSeconds();
+  const { playhead, playableSeconds, playbackRate, isPaused } = gauge.playback();
+  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id, playhead) : playableSeconds;
   let indexed: RepresentationController | undefined;
+  let segments: { mediaRange?: string }[] | null | undefined;
+  let segmentsId: string | undefined;
   const timeline = streamInfo.manifestInfo.isDynamic ? undefined : timelineSeconds(current);
   return {
     period,
@@ -95,7 +109,8 @@ export function readSituation(
       segmentSeconds,
       bufferLevelSeconds,
       bufferCapSeconds: isLevelAlone ? target + segmentSeconds : target,
-      ...gauge.playback(),
+      playbackRate,
+      isPaused,
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
@@ -107,8 +122,9 @@ export function readSituation(
         ?.getStreamProcessors()
         .find((processor) => processor.getType() === 'video')
         ?.getRepresentationController();
-      const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
-      return rangeBits(segments?.[index]?.mediaRange);
+      if (id !== segmentsId) segments = indexed?.getRepresentationById(id)?.segments as typeof segments;
+      segmentsId = id;
+      return segments ? rangeBits(segments[index]?.mediaRange) : undefined;
     },
     ...(timeline && { indexedSeconds: (index) => timeline[index] }),
   };

@@ -55,7 +55,7 @@ export function allowedRungs(hls: Hls, all: readonly Rung[], firstLevel: () => n
   const isAllowed = ({ level }: Rung, i: number) =>
     i >= minAutoLevel &&
     i <= maxAutoLevel &&
-    // The lowest level is hls.js's last resort, at any frame rate, and after errors, too: a gap counts as one in each level.
+    // The lowest level is hls.js's last resort, at any frame rate, and after errors, too: a gap is an error in each level.
     (level === like || (isLike(level) && (i === minAutoLevel || (isSmooth(level, i) && isUsable(level, config)))));
   return ladderOf(all.filter(isAllowed));
 }

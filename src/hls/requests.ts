@@ -1,6 +1,6 @@
 /**
  * Reports hls.js's segment requests to the core, in bits. A segment of a low-latency stream comes in parts, each with a
- * request of its own; to the core, that is one request with chunks.
+ * request of its own; the core sees one request with chunks.
  */
 
 import type Hls from 'hls.js';
@@ -69,7 +69,7 @@ export class Requests {
     let request = this._requests.get(frag.type);
     const isSame = part && request?.isInParts && request.frag.sn === frag.sn && request.frag.level === frag.level;
     if (!isSame) {
-      // Without an event: parts of a segment that turned out to be all, or an abort that a page's loader hides.
+      // hls.js has no event for the last part of a segment, nor for an abort that a page's loader hides.
       if (request) this._end(request, this._isComplete(request) && request.isInParts ? 'whole' : 'abandoned');
       const counts = { parts: 0, untilSeconds: 0, partBytes: 0 };
       request = { frag, isInParts: Boolean(part), ...counts, sentAtMs: performance.now(), hasProgress: false };
@@ -147,7 +147,7 @@ export class Requests {
     this._adaptation.downloads.ended(request, outcome);
   }
 
-  /** Follows the bytes of the running request. There is none while hls.js waits for a key: its bytes then come at once. */
+  /** Follows the bytes of the running request. While hls.js waits for a key, no request runs; the bytes then come at once. */
   private _follow(request: HlsRequest): void {
     const { guard, downloads } = this._adaptation;
     const { stats } = request.frag.loader || {};

@@ -66,15 +66,15 @@ export function segmentOf({ levels, latestLevelDetails }: Hls, frag: Fragment): 
   );
 }
 
-/** Duration of a segment, also of one of which some parts exist so far. */
+/** Duration of a whole segment, even while only some of its parts exist. */
 export function wholeSeconds({ sn, duration }: Fragment, details: LevelDetails | null): number {
   const isPartial = details?.partList && Number(sn) > details.endSN;
   return isPartial ? segmentDuration(details) : duration;
 }
 
 /**
- * hls.js requests a segment while the buffer level alone is below this. As it does for the level that plays; here for
- * the top one, so that the state does not change with the choice.
+ * hls.js requests a segment while the buffer level alone is below this. hls.js computes it for the level that plays; here
+ * the top level counts, so that the state does not change with the choice.
  */
 function bufferTargetSeconds({ maxBufferSize, maxBufferLength, maxMaxBufferLength }: HlsConfig, top: Level): number {
   const sizeSeconds = top.maxBitrate > 0 ? (8 * maxBufferSize) / top.maxBitrate : 0;
@@ -108,7 +108,7 @@ function livePosition(hls: Hls, catchUp: CatchUp): LivePosition | undefined {
   );
 }
 
-/** By `EXT-X-BYTERANGE`, an earlier response or `EXT-X-BITRATE`; undefined without. */
+/** Bits by `EXT-X-BYTERANGE`, an earlier response or `EXT-X-BITRATE`; undefined without these. */
 function listedBits(frag: Fragment | undefined): number | undefined {
   if (!frag) return undefined;
   if (!frag.hasStats || !isPretended(frag.stats)) return frag.bitrate ? frag.bitrate * frag.duration : undefined;

@@ -1,4 +1,4 @@
-/** Where Shaka asks: its own manager, inside a manager that asks the core. It keeps all that it knows, and goes on after `detach`. */
+/** A manager around Shaka's own that asks the core. Shaka's manager goes on measuring, and decides alone after `detach`. */
 
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { Choice } from '../../session/player-port.ts';
@@ -12,18 +12,18 @@ const ABORT_BPS = -1;
 /** Shaka's default for `abr.switchInterval`: the page has set none. */
 const DEFAULT_INTERVAL_SECONDS = 8;
 
-/** What the managers of one attachment share. Shaka makes one to play, and others for preloads, also while it plays. */
+/** State that the managers of an attachment share. Shaka makes a manager to play, and others for preloads, also meanwhile. */
 export interface Attachment {
   readonly player: ShakaPlayer;
   readonly port: ShakaPort;
   readonly requests: Requests;
   readonly adaptation: Adaptation;
-  /** What managers for preloads have chosen: Shaka begins with it. */
+  /** Variants that managers for preloads have chosen: Shaka begins with them. */
   readonly preloaded: WeakSet<Variant>;
   readonly isDetached: boolean;
   /** The manager of the source that plays. */
   readonly playing: PluginManager | undefined;
-  /** Shaka plays its source with this manager. Returns false if that is another player's. */
+  /** Shaka plays its source with this manager. Returns false if the element is another player's. */
   begin(manager: PluginManager, element: HTMLMediaElement | undefined): boolean;
   released(manager: PluginManager): void;
 }
@@ -114,7 +114,7 @@ export class PluginManager {
   requested(): void {
     const { active } = this._attachment.adaptation.session.record;
     // The page has selected it, so it is not abandoned.
-    if (this._selected && this._selected.isRequested) active?.keep(Number.POSITIVE_INFINITY);
+    if (active && this._selected?.isRequested) active.keptUntilSeconds = Number.POSITIVE_INFINITY;
   }
 
   /** Shaka requests the next segment in the variant that is current after this event. */
@@ -283,7 +283,7 @@ export class PluginManager {
     return variant;
   }
 
-  /** Shaka begins with this choice, and takes no other. While another source plays, the plugin knows nothing of this one. */
+  /** Shaka begins with this choice, and takes no other. While another source plays, the plugin knows nothing of this source. */
   private _chooseForPreload(): Variant {
     const { _attachment: attachment } = this;
     const { port, preloaded } = attachment;
@@ -305,7 +305,7 @@ export class PluginManager {
     return variant ?? this.inner.chooseVariant(this.isFast);
   }
 
-  /** What Shaka gets that asks in mid-download: another variant would abort it, which is for `abandon` to decide. */
+  /** The variant for Shaka if it asks during a download: another would abort the download, which only `abandon` may do. */
   private _loading(): Variant | undefined {
     const { adaptation, port } = this._attachment;
     const isLoading = adaptation.session.record.active && !port.isAbandoning;

@@ -45,7 +45,7 @@ interface PlayingRequest {
 
 export class Requests {
   private readonly _known = new WeakMap<object, Known>();
-  /** Their last callbacks may come late. */
+  /** Ended requests, whose last callbacks may come late. */
   private readonly _ended = new WeakSet<object>();
   private readonly _watched = new WeakSet<object>();
   /** Stands for all that arrives without requests, in this session's meter. */
@@ -105,7 +105,7 @@ export class Requests {
     if (known && !known.isRead) this._adaptation.downloads.received(request!, { addedBits: 8 * bytes });
   }
 
-  /** What Shaka has received without a request, of media over QUIC, is throughput. Its time is the time of reading. */
+  /** Media over QUIC come without a request: their bits count as throughput over the time of reading. */
   sampled(bytes: number, milliseconds: number): void {
     const segment = this._port.presentation.latest(this._port.given);
     if (!segment || !(bytes > 0 && milliseconds > 0)) return;
@@ -170,7 +170,7 @@ export class Requests {
     const known = this._known.get(request);
     if (known?.isVideo) this._port.isAbandoning = false;
     this._known.delete(request);
-    // Shaka tries a failed one again.
+    // Shaka tries a failed request again.
     if (outcome !== 'failed') this._ended.add(request);
     const isUnused = known?.isReplaced && outcome === 'abandoned';
     this._adaptation.downloads.ended(request, isUnused ? 'failed' : outcome, seconds);

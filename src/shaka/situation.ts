@@ -18,7 +18,7 @@ const UNKNOWN_SEGMENT_SECONDS = 4;
 export class Presentation {
   readonly variants = new Variants();
   element: HTMLMediaElement | undefined;
-  /** What is buffered from so far ahead on counts as gone. */
+  /** Media buffered farther ahead than this count as gone. */
   keptSeconds = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -107,7 +107,7 @@ export class Presentation {
     };
   }
 
-  /** What was buffered last, as far as that is known without its request. `given`: what Shaka was told to play. */
+  /** The segment buffered last, as far as it is known without its request. `given`: the variant that Shaka was told to play. */
   latest(given: Variant | undefined): SegmentRequest | undefined {
     const video = (this.active() || given || this.variants.all[0])?.video;
     if (!video) return undefined;

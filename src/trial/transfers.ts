@@ -33,7 +33,7 @@ export class Transfers {
   /** Bits of whole segments of video, by bitrate. */
   readonly bitsByBitrate: Record<number, number> = {};
   private readonly _running = new Map<object, Running>();
-  /** The rate of the newest bits, for downloads whose bits nobody tells. */
+  /** The rate of the newest bits, for downloads that nobody measures. */
   private _rateBps = 0;
 
   /** `isLive`: a request may wait for the encoder. */
@@ -64,7 +64,7 @@ export class Transfers {
     const video = running.video?.();
     const expectedBits = video ? video.bitrateBps * (video.endSeconds - video.startSeconds) : 0;
     const { bits: known, firstByteSeconds = pageSeconds() } = running.progress();
-    // Of a download that nobody measured, by the time and the latest throughput.
+    // If nobody measured the download, its time at the latest throughput.
     const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this._rateBps);
     this._arrived(running, bits, firstByteSeconds);
     this.receivedBits += bits;
@@ -79,7 +79,7 @@ export class Transfers {
     if (bitrateBps > 0) this._session.playback.buffered(video);
   }
 
-  /** `bits` so far, since `firstSeconds`; default: where nobody tells when the first ones came, they count for the time that follows. */
+  /** `bits` have come since `firstSeconds`. If nobody knows when the first bits came, they count for the time that follows. */
   private _arrived(
     running: Running,
     bits: number | undefined,
