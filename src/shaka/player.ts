@@ -1,6 +1,6 @@
 /**
- * The part of Shaka Player (4.16, 5) that the plugin uses, as types that Shaka's own fit: pages without Shaka have none of
- * those. The page passes the player in; Shaka is never imported. Seconds, bytes and bit/s.
+ * The part of Shaka Player (4.16, 5) that the plugin uses. Shaka's own types fit these types, which pages without Shaka
+ * need. The page passes the player in; the plugin never imports Shaka. Units are seconds, bytes and bit/s.
  */
 
 import { has } from '../../session/page/checks.ts';
@@ -9,7 +9,7 @@ export interface SegmentReference {
   getStartTime(): number;
   getEndTime(): number;
   getStartByte(): number;
-  /** Null where unknown. */
+  /** Null if unknown. */
   getEndByte(): number | null;
   /** A segment in parts that Shaka requests at once; its end is the end of the parts so far. */
   hasByterangeOptimization?(): boolean;
@@ -30,7 +30,7 @@ export interface ShakaStream {
   roles?: string[];
   channelsCount?: number | null;
   spatialAudio?: boolean;
-  /** Has short parts, with which Shaka begins (L3D-DASH). */
+  /** The stream has short parts, with which Shaka begins (L3D-DASH). */
   fastSwitching?: boolean;
   /** Null until Shaka plays the stream, and again after it. Positions count from the first segment. */
   segmentIndex: {
@@ -51,7 +51,7 @@ export interface RequestContext {
   type?: number;
   stream?: ShakaStream;
   segment?: SegmentReference | null;
-  /** For a source that does not play yet. */
+  /** The source does not play yet. */
   isPreload?: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface ShakaRequest {
   streamDataCallback?: ((part: ArrayBuffer | ArrayBufferView) => Promise<unknown>) | null;
 }
 
-/** `clearBuffer`: Shaka keeps only `safeMargin` seconds of the buffer. */
+/** With `clearBuffer`, Shaka keeps only `safeMargin` seconds of the buffer. */
 export type SwitchCallback = (variant: Variant, clearBuffer?: boolean, safeMargin?: number) => void;
 
 /** The part of Shaka's `AbrConfiguration` that the plugin uses. */
@@ -79,7 +79,7 @@ export interface AbrSettings {
   safeMarginSwitch: number;
 }
 
-/** Shaka's `AbrManager`, without what the plugin only passes on. */
+/** Shaka's `AbrManager`, without the members that the plugin only passes on. */
 export interface AbrManager {
   init(switchTo: SwitchCallback, ...more: unknown[]): void;
   stop(): void;
@@ -167,7 +167,7 @@ export interface ShakaPlayer {
   getManifest(): Manifest | null;
   getPlaybackRate(): number;
   isLive(): boolean;
-  /** From Shaka 5: also a live stream whose end is known. */
+  /** From Shaka 5 on, also true for a live stream with a known end. */
   isDynamic?(): boolean;
   seekRange(): Range;
 }

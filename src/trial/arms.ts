@@ -21,21 +21,21 @@ export interface TrialOptions<O extends object = object> {
   share?: number;
   /** The arms by name, equally likely: the plugin's options, or `player`. Default: `leo-abr` with its defaults, and `player`. */
   arms?: Readonly<Record<string, O | typeof PLAYER>>;
-  /** `viewer` (default) assigns by a random number in localStorage, which is never sent. `session` assigns at random. */
+  /** `viewer` (default) assigns by a random number in localStorage, which is never sent. `session` assigns each session at random. */
   unit?: 'session' | 'viewer';
   /** Your own key of the unit instead of a random number; it is never sent. */
   key?: string;
-  /** `false`: no number is kept, so without `key` the unit is `session`. Default true. */
+  /** `false`: the page keeps no number, so without `key` the unit is `session`. Default true. */
   storage?: boolean;
 }
 
 /** A trial whose arms and shares come from a configuration. */
 export interface ConfiguredTrial extends ConfigSource, Pick<TrialOptions, 'unit' | 'key' | 'storage'> {}
 
-/** What a session or viewer was assigned to; pass it to `reportSessions`. */
+/** The arm of a session or viewer. Pass it to `reportSessions`. */
 export interface Arm<O extends object = object>
   extends Readonly<Required<Pick<SessionReport, 'trial' | 'arm' | 'armShare' | 'unit' | 'cluster'>>> {
-  /** The plugin's options. Undefined: the player's own algorithm decides; do not attach the plugin. */
+  /** The plugin's options. If they are undefined, the player's own algorithm decides: do not attach the plugin. */
   readonly options: O | undefined;
 }
 
@@ -45,7 +45,7 @@ const VIEWER_KEY = 'leo-abr-viewer';
 /** Assigns this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for invalid options. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O>;
 /**
- * Assigns by a configuration. Resolves to undefined if the trial is off or no configuration can be used: the session then
+ * Assigns by a configuration. If the trial is off or has no usable configuration, resolves to undefined: the session then
  * plays without the plugin and in no trial. Changed shares move as few viewers as possible, and no viewer between arms with
  * the plugin. Rejects with an `InputError` for invalid options only, not for an invalid configuration.
  */
@@ -77,7 +77,7 @@ function assigned<O extends object>(
   { unit, key, storage }: { unit: Arm['unit']; key: string | undefined; storage: boolean },
 ): Arm<O> {
   const number = key ?? (unit === 'viewer' && storage ? attempt(viewerNumber) : undefined) ?? randomDigits();
-  // Two numbers of one generator: the arm says nothing about the cluster.
+  // The generator gives two numbers, so the arm says nothing about the cluster.
   const random = seededRandom(seedOf(`${trial}\n${number}`));
   let rest = random();
   const chosen = choices.find(({ armShare }) => {
@@ -88,7 +88,7 @@ function assigned<O extends object>(
   return { trial, unit, ...(chosen ?? choices[choices.length - 1]!), cluster };
 }
 
-/** One arm grows from 0 on and the other from 1 down, so that `player` between them gains or loses every viewer who moves. */
+/** One arm grows from 0 upwards and the other from 1 downwards, so each viewer who moves enters or leaves `player`. */
 function configuredChoices({ shares, options = {} }: TrialConfig): Choice<ConfiguredOptions>[] {
   const [first, ...second] = Object.keys(shares)
     .filter((arm) => arm !== PLAYER)
@@ -99,7 +99,7 @@ function configuredChoices({ shares, options = {} }: TrialConfig): Choice<Config
   return all.filter(({ armShare }) => armShare > 0);
 }
 
-/** In the order of their names, so that the order in the page's source does not matter. */
+/** Sorts arms by name, so the order in the page's source does not matter. */
 function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5): Choice<O>[] {
   const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms')).sort();
   check(given.length >= 2 && given.length <= 10, 'trial.arms', '2 to 10 arms', given.length);
@@ -113,7 +113,7 @@ function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5)
 
 function viewerNumber(): string | undefined {
   if (!localStorage.getItem(VIEWER_KEY)) localStorage.setItem(VIEWER_KEY, randomDigits());
-  // A storage may ignore what it gets.
+  // A storage may ignore what the page writes.
   return localStorage.getItem(VIEWER_KEY) || undefined;
 }
 

@@ -8,7 +8,7 @@ import type { Logger } from '../../session/page/events.ts';
 import { JSON_CHECKS } from '../../session/page/json-options.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
 
-/** The player's own algorithm, untouched: as an arm, and as what decides. */
+/** The name of the player's own algorithm, as an arm and as a session's algorithm. */
 export const PLAYER = 'player';
 
 /** The plugin's options that a configuration may set. */
@@ -17,7 +17,7 @@ export type ConfiguredOptions = Pick<LeoAbrOptions, keyof typeof JSON_CHECKS>;
 /** The content of a trial's configuration. Other fields are invalid. */
 export interface TrialConfig {
   schema: 1;
-  /** `false`: new sessions play without the plugin, and in no trial. */
+  /** If `false`, new sessions play without the plugin and in no trial. */
   enabled: boolean;
   /** The trial's name, as `TrialOptions.name`. */
   trial: string;
@@ -32,13 +32,13 @@ export interface ConfigSource {
   config: string | URL | TrialConfig;
   /** Longest wait for the configuration in seconds, 0 to 10. Default 0.3. */
   configSeconds?: number | undefined;
-  /** Receives the reason if a configuration cannot be used; `null`: none. Default `console`. */
+  /** Receives the reason if a configuration cannot be used. `null` receives none. Default `console`. */
   logger?: Logger | null | undefined;
-  /** `false`: no configuration is kept for later sessions. Default true. */
+  /** If `false`, the page keeps no configuration for later sessions. Default true. */
   storage?: boolean;
 }
 
-/** Not `undefined`, which the check of options allows. */
+/** Refuses `undefined`, too, which the check of options allows. */
 const ABSENT = { schema: 0, enabled: 0, trial: 0, shares: 0 };
 const MAX_BYTES = 16_384;
 const KEPT_MS = 86_400_000;
@@ -75,8 +75,9 @@ function isShares(value: unknown): boolean {
 }
 
 /**
- * The configuration, after `configSeconds` at most. If it is unreachable, late or invalid: the last good one from there, of
- * the last day, else undefined. Rejects with an `InputError` for an address or a time that is not allowed.
+ * Resolves to the configuration after at most `configSeconds`. If it is unreachable, late or invalid, resolves to the
+ * address's last good configuration of the last day, or else to undefined. Rejects with an `InputError` for an invalid
+ * address or time.
  */
 export async function loadConfig({ config, configSeconds = 0.3, logger = console, storage = true }: ConfigSource) {
   check(isFrom(configSeconds, 0, 10), 'trial.configSeconds', 'a number from 0 to 10', configSeconds);
@@ -92,7 +93,7 @@ export async function loadConfig({ config, configSeconds = 0.3, logger = console
       return undefined;
     }
   })();
-  // One that is late is kept for the next session.
+  // A late configuration is kept for the next session.
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, 1000 * configSeconds));
   return (await Promise.race([current, late])) || (storage ? attempt(() => lastGood(url)) : undefined);
 }
@@ -107,7 +108,7 @@ function allowedUrl(given: string | URL): string {
 }
 
 async function fetchJson(url: string): Promise<unknown> {
-  // A CDN may keep it; the browser asks whether it has changed.
+  // The browser asks the CDN whether its copy has changed.
   const response = await fetch(url, { cache: 'no-cache', credentials: 'omit', redirect: 'error' });
   check(response.ok, url, 'status 200', response.status);
   const text = await response.text();

@@ -1,4 +1,4 @@
-/** What a session's downloads show of its link: throughput per second, a rhythm, outcomes below a forecast's quantiles. */
+/** Learns from a session's downloads: throughput per second, a rhythm, and outcomes below a forecast's quantiles. */
 
 import type { ValidForecast } from '../../abr/forecast.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/qoe/session-report.ts';
@@ -8,25 +8,25 @@ import { HandoverEvidence } from '../../predictor/link/handover-clock/handover-c
 
 const MOST_SECONDS = 3600;
 const CELL_SECONDS = 0.1;
-/** A second counts if it was downloading for at least this share of it, and a forecast's step or a cell for that one. */
+/** A second counts if downloads filled at least this share of it; a forecast's step and a cell have the other share. */
 const LEAST_SHARE = 0.1;
 const LEAST_STEP_SHARE = 0.5;
 const LEAST_SECONDS = 5;
-/** After this much downloading, a rhythm would have shown. */
+/** After this many seconds of downloading, a link with a rhythm has shown it. */
 const RHYTHM_SECONDS = 60;
 const LEVELS = [0.1, 0.5, 0.9] as const;
 
-/** The link in one session; times are of an even clock. */
+/** The link of one session. Times are of an even clock. */
 export class LinkRecord {
   private readonly _delivered = deliveredTimeline(MOST_SECONDS, CELL_SECONDS);
-  /** The first step of forecasts; in bit/s, at `LEVELS`. */
+  /** Quantiles of the forecasts' first step in bit/s, at `LEVELS`. */
   private readonly _expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
   private readonly _clock: HandoverEvidence;
-  /** The clock knows this number of cells. */
+  /** Number of cells that the clock has seen. */
   private _settledCells = 0;
   private _clockedSeconds = 0;
 
-  /** `startMs`: UTC at the session's begin. */
+  /** `startMs` is the session's begin in UTC. */
   constructor(
     private readonly _startMs: number,
     private readonly _startSeconds = 0,
@@ -34,12 +34,12 @@ export class LinkRecord {
     this._clock = new HandoverEvidence({ utcMsAtStart: _startMs - 1000 * _startSeconds });
   }
 
-  /** The bits arrived in this time, during which a request was past its first byte, or overdue. */
+  /** Adds bits that arrived in this time, while a request was past its first byte or overdue. */
   delivered(fromSeconds: number, toSeconds: number, bits: number): void {
     if (toSeconds <= this._startSeconds + MOST_SECONDS) this._delivered.add(fromSeconds, toSeconds, bits);
   }
 
-  /** The controller got this forecast `ageSeconds` after its issue: the outcome of its first step will be compared. */
+  /** Takes a forecast that the controller got `ageSeconds` after its issue, and later judges its first step. */
   expected(forecast: ValidForecast, nowSeconds: number, ageSeconds: number): void {
     if (forecast.kind === 'path' || nowSeconds > this._startSeconds + MOST_SECONDS) return;
     const fromSeconds = nowSeconds - ageSeconds;

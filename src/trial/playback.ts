@@ -1,4 +1,4 @@
-/** Measures what a viewer sees of a session by its media element alone, so that it is the same in all arms. */
+/** Measures what a viewer sees of a session, by the media element alone: the measure is the same in all arms. */
 
 import { isNoticed } from '../../abr/qoe/off-rate.ts';
 import { PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
@@ -6,15 +6,15 @@ import { QOE_UNIT_SECONDS } from '../../abr/qoe/qoe.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 
 const JITTER_SECONDS = 0.005;
-/** A playhead that moves by more than this beyond its rate, or back by this, was set there. */
+/** If the playhead moves by this much more than its rate, or back by this, a seek has set it. */
 const JUMP_SECONDS = 0.3;
-/** A playhead that should move and stands for this long waits, even without an event. */
+/** If a playhead that should move stands for this long, playback waits, even without an event. */
 const STILL_SECONDS = 0.6;
-/** If a paused element has had media for this long, the viewer starts it later than the page. */
+/** If an element with media stays paused for this long, the viewer and not the page starts it. */
 const READY_SECONDS = 0.5;
-/** The last picture is closer to the end than this, so waiting for it is no stall. */
+/** The last picture is this close to the end, so a wait there is no stall. */
 const END_SECONDS = 0.1;
-/** The device slept if nothing was sampled for this long. */
+/** If no sample came for this long, the device slept. */
 const ASLEEP_SECONDS = 65;
 const HAVE_FUTURE_DATA = 3;
 const SEGMENTS_KEPT = 512;
@@ -27,14 +27,14 @@ export type ObservedElement = Pick<
   'currentTime' | 'duration' | 'ended' | 'paused' | 'playbackRate' | 'readyState' | 'seeking'
 >;
 
-/** Playback in one session. Times are seconds of one even clock. */
+/** Playback of one session. Times are seconds of one even clock. */
 export class Playback {
   started = false;
   isEnded = false;
   private _switches = 0;
   private readonly _sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0 };
   private readonly _live = { offRateSeconds: 0, seconds: 0, latencySum: 0 };
-  /** Media of known bitrate that played without waiting. `waitedSeconds`: before it. */
+  /** Media of known bitrate that played without a wait, after a wait of `waitedSeconds`. */
   private readonly _pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number }[] = [];
   /** Seconds of waiting since the latest piece. */
   private _waitedSeconds = 0;
@@ -43,20 +43,20 @@ export class Playback {
   private _position = 0;
   private _rate = 1;
   private _isWaiting = false;
-  /** The viewer has chosen another place, whose media have to be loaded. */
+  /** The viewer has sought to a place whose media the player must load. */
   private _isAfterSeek = false;
   private _stillSeconds = 0;
   private _readySeconds = 0;
 
   constructor(private _sampledAtSeconds: number) {}
 
-  /** A segment is in the buffer, and replaces an earlier segment there. */
+  /** A segment has entered the buffer, and replaces an earlier segment there. */
   buffered(segment: VideoSegment): void {
     this._segments.unshift(segment);
     this._segments.splice(SEGMENTS_KEPT);
   }
 
-  /** Call it several times a second. Without an element, the session starts up. */
+  /** Call this several times a second. Without an element, the session is starting up. */
   sample(nowSeconds: number, element: ObservedElement | undefined, latencySeconds = Number.NaN): void {
     const passed = nowSeconds - this._sampledAtSeconds;
     const seconds = passed < ASLEEP_SECONDS ? passed : 0;
@@ -76,7 +76,7 @@ export class Playback {
     else this._moves(seconds, media, element!, latencySeconds);
   }
 
-  /** `qualityOf` a bitrate in Mbit/s: 0 to 100. */
+  /** `qualityOf` gives the quality of a bitrate in Mbit/s, 0 to 100. */
   figures(isLive: boolean, ladderMbps: readonly number[], qualityOf: (mbps: number) => number) {
     const { offRateSeconds, seconds, latencySum } = this._live;
     const top = Math.max(...ladderMbps, ...this._pieces.map(({ mbps }) => mbps));
@@ -96,7 +96,7 @@ export class Playback {
     } satisfies Partial<SessionReport>;
   }
 
-  /** QoE (abr/qoe/) and mean quality of the first `limitSeconds` of the media whose bitrate is known: `media` seconds. */
+  /** QoE (abr/qoe/) and mean quality of the first `limitSeconds` of media; `media` seconds have a known bitrate. */
   private _score(
     qualityOf: (mbps: number) => number,
     { startupSecond, stallSecond, stall, fall, rise }: PerceivedPrices,
@@ -125,7 +125,7 @@ export class Playback {
     }
     if (this._readySeconds > READY_SECONDS) this._sums.startupSeconds = 0;
     this._readySeconds = 0;
-    // The player seeks to its first picture.
+    // This seek is the player's, to its first picture.
     this.started = media >= JITTER_SECONDS && !element!.paused && !element!.seeking;
     const played = this.started ? Math.min(seconds, media / this._rate) : 0;
     this._sums.startupSeconds += seconds - played;
@@ -139,7 +139,7 @@ export class Playback {
     if (isStopped) this._isWaiting = false;
     this._stillSeconds = isStopped || this._isAfterSeek || isJump ? 0 : this._stillSeconds + seconds;
     if (isStopped || this._isAfterSeek) return;
-    // Players stop an element that waits by a rate of 0.
+    // Players stop a waiting element by a rate of 0.
     const isPlayable = element.readyState >= HAVE_FUTURE_DATA && element.playbackRate > 0;
     if (this._isWaiting) this._wait(seconds);
     else if (!isPlayable || this._stillSeconds >= STILL_SECONDS) {

@@ -1,4 +1,4 @@
-/** What a session's report needs of each player, by its events and getters alone: nothing in a player is set or replaced. */
+/** Reads what a session's report needs from each player's events and getters, and sets nothing in a player. */
 
 import type { MediaPlayerClass } from 'dashjs';
 import type Hls from 'hls.js';
@@ -14,14 +14,14 @@ import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
 import { pageSeconds, type Transfers } from './transfers.ts';
 
 interface PlayerListener {
-  /** A source has begun; it replaces the source before, if any. */
+  /** A source has begun, and replaces any earlier source. */
   sourceBegan(): void;
   sourceEnded(): void;
   /** Transfers of the present source. */
   transfers(): Transfers | undefined;
 }
 
-/** The getters may throw before the player is ready. */
+/** The getters may throw until the player is ready. */
 export interface ObservedPlayer {
   name: SessionReport['player'];
   version: string;
@@ -94,17 +94,17 @@ export function observedDash(player: Dash): ObservedPlayer {
 /** hls.js 1.5 has no `latestLevelDetails`. */
 type HlsPlayer = Pick<Hls, 'levels' | 'media' | 'latency'> & Partial<Pick<Hls, 'latestLevelDetails'>>;
 
-/** The declared mean, if any; hls.js's `averageBitrate` may be what hls.js has measured. */
+/** The declared mean bitrate, if any. hls.js's own `averageBitrate` may be a measurement. */
 function bitrateOf(level: Level | undefined): number {
   return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || level?.bitrate || 0;
 }
 
-/** The transfer of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */
+/** The transfer of a segment or part. hls.js may correct its times, and counts each attempt in a new object. */
 function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Part = frag) {
   const bitrateBps = bitrateOf(levels[frag.level]);
   const video = () => ({ startSeconds: media.start, endSeconds: media.end, bitrateBps });
   return {
-    // A test of the bandwidth is loaded again to be played.
+    // hls.js loads a bandwidth test again for playback.
     video: frag.type === 'main' && !frag.bitrateTest ? video : undefined,
     progress() {
       const { loaded, aborted, loading } = media.stats;
@@ -127,7 +127,7 @@ function hlsHandlers(player: HlsPlayer, { sourceBegan, sourceEnded, transfers }:
       transfers()?.sent(frag, transferOf(player, frag));
     },
     hlsFragLoaded({ frag, part }: FragLoadedData) {
-      // hls.js has an event for the first part of a row alone.
+      // hls.js has an event only for the first of several parts.
       const sentSeconds = part ? part.stats.loading.start / 1000 : 0;
       if (part) transfers()?.sent(part, { ...transferOf(player, frag, part), sentSeconds });
       transfers()?.ended(part ?? frag, 'whole');
@@ -157,7 +157,7 @@ interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
 export function observedShaka(player: Shaka): ObservedPlayer {
   const firstBytes = new WeakMap<object, number>();
   let hasSource = false;
-  /** Shaka says that the next source is loading before it unloads the one before. */
+  /** Shaka announces the next source's load before it unloads the present source. */
   let isNext = false;
   return {
     name: 'shaka',

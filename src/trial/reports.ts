@@ -1,4 +1,4 @@
-/** Observes the sessions of a player and reports each at its end. */
+/** Observes a player's sessions and reports each session at its end. */
 
 import { check } from '../../abr/errors.ts';
 import { type Encoding, modelledQuality } from '../../abr/qoe/quality.ts';
@@ -20,31 +20,31 @@ import { pageSeconds, Transfers } from './transfers.ts';
 /** The package's version, as in package.json: a test compares them. */
 export const VERSION = '0.2.0';
 const SAMPLE_MS = 100;
-/** Shaka reports bits at the end of a download: bits that are later than this do not count for a rhythm. */
+/** Shaka reports bits at the end of a download. Bits that are later than this do not count for a rhythm. */
 const LATE_SECONDS = 30;
 const MOST_FAULTS = 16;
 /** Modelled quality above which few viewers see a difference; on VMAF's scale, half of them see a difference of 6. */
 const GOOD_ENOUGH = 90;
-/** By their engines: all browsers on iOS have WebKit. */
+/** Names browsers by their engines: all browsers on iOS have WebKit. */
 const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /applewebkit/i };
 
 export interface ReportOptions {
-  /** The plugin's handle, in arms with the plugin; it need not have a player yet. */
+  /** The plugin's handle, in arms with the plugin. It may be without a player. */
   leoAbr?: LeoAbrHandle | undefined;
   /** The arm from `assignArm`. Default: no trial. */
   arm?: Arm | undefined;
   /** URL that receives each report as a line of JSON by POST. `observations` adds each second's throughput. Default: none. */
   report?: string | URL | { url: string | URL; observations?: boolean } | undefined;
-  /** `false`: reports that could not be sent are not kept for the next visit. Default true. */
+  /** If `false`, the page keeps no unsent report for the next visit. Default true. */
   storage?: boolean;
-  /** Gets each fault of the observation once; `null`: none. Default `console`. */
+  /** Gets each fault of the observation once. `null` gets none. Default `console`. */
   logger?: Logger | null;
 }
 
 export interface SessionReports {
-  /** Calls `listener` at the end of each session; returns a function that removes it. */
+  /** Calls `listener` at the end of each session. Returns a function that removes the listener. */
   on(type: 'session', listener: (report: SessionReport) => void): () => void;
-  /** Reports the present session and observes no more. Safe to call twice. */
+  /** Reports the present session and ends the observation. A second call does nothing. */
   stop(): void;
 }
 
@@ -63,13 +63,13 @@ const CHECKS: Checks<ReportOptions> = {
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
 };
 
-/** What a long session may have more of than a report. */
+/** Parts of a session that a report limits. */
 const MOST: Readonly<Record<string, number>> = {
   ...{ startupSeconds: 86_400, stallSeconds: 86_400, watchedSeconds: 604_800 },
   ...{ stallCount: 1e5, switches: 1e5, forecasts: 1e5 },
 };
 
-/** With six digits, and without what is unknown. */
+/** Rounds to six digits, and leaves out what is unknown. */
 function reportable(values: object): SessionReport {
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -132,7 +132,7 @@ class ObservedSession {
   }
 
   decided({ kind, forecast, state }: DecisionEvent): void {
-    // A live download waits for the encoder: what arrives is not the link's capacity.
+    // A live download waits for the encoder, so its bits do not show the link's capacity.
     if (!forecast || kind !== 'decide' || this.isLive) return;
     this.link.expected(forecast, pageSeconds(), state.nowSeconds - forecast.issuedAtMs / 1000);
   }
@@ -199,7 +199,7 @@ export class Reporter implements SessionReports {
       this._isAway = this._session !== undefined;
       this._end('page');
     },
-    // Back from the browser's cache of pages, the source goes on.
+    // When the page returns from the browser's cache, the source goes on.
     pageshow: () => {
       if (this._isAway) this._begin();
       this._isAway = false;

@@ -1,4 +1,4 @@
-/** Sends reports, and keeps those that failed for the page's next visit. */
+/** Sends reports, and keeps failed reports for the page's next visit. */
 
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
@@ -8,7 +8,7 @@ const MOST_KEPT = 8;
 /** A page that has been hidden for this long does not come back. */
 const HIDDEN_MS = 10 * 60_000;
 
-/** `hiddenAtMs`: the page was hidden, but was not over yet, at this time; absent if the report was final. */
+/** `hiddenAtMs` is when the page was hidden, if the report is not final. */
 type Kept = { url: string; report: SessionReport; hiddenAtMs?: number | undefined };
 
 export class Outbox {
@@ -24,14 +24,14 @@ export class Outbox {
     for (const { report } of all.filter(isDue)) void post(_url, report);
   }
 
-  /** Sends a final report. If it fails and the page is still there, it is kept. */
+  /** Sends a final report, and keeps it if it fails while the page is open. */
   send(report: SessionReport): void {
     this.forget(report.id);
     if (attempt(() => navigator.onLine) === false) this.keep(report);
     else void post(this._url, report).then((isAnswered) => isAnswered || this.keep(report));
   }
 
-  /** Keeps a report for the next visit, also when the page is hidden, because browsers end hidden pages without notice. */
+  /** Keeps a report for the next visit. Hidden pages call it, too, because browsers end them without notice. */
   keep(report: SessionReport, hiddenAtMs?: number): void {
     if (!this._keeps) return;
     this.forget(report.id);
@@ -43,12 +43,12 @@ export class Outbox {
   }
 }
 
-/** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */
+/** Whether the report has arrived: by `fetch` without cookies if it can outlive the page, else by a beacon. */
 async function post(url: string, report: SessionReport): Promise<boolean> {
   const body = JSON.stringify(report);
   if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) || false;
   try {
-    // Text needs no preflight.
+    // A text body needs no preflight.
     const headers = { 'content-type': 'text/plain' };
     const { status } = await fetch(url, { method: 'POST', body, headers, keepalive: true, credentials: 'omit' });
     return status < 500 && status !== 429 && status !== 408;

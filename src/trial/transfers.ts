@@ -1,49 +1,49 @@
-/** The requests of a session: how many bits they asked for, and when these arrived. */
+/** Counts the bits of a session's requests, and when they arrived. */
 
 import { SILENCE_SECONDS } from '../../abr/forecast.ts';
 import type { Outcome } from '../../predictor/link/segment-download.ts';
 import type { LinkRecord } from './link.ts';
 import type { Playback, VideoSegment } from './playback.ts';
 
-/** A response that was whole sooner came from a cache. */
+/** A response that is complete sooner came from a cache. */
 const CACHED_SECONDS = 0.01;
 
 /** A request for audio or video that the player has sent. Seconds are of the page's clock. */
 interface ObservedTransfer {
   /** Default: now. */
   sentSeconds?: number;
-  /** As the player knows it at the moment; absent for audio. */
+  /** As the player knows it at present. Absent for audio. */
   video: (() => VideoSegment) | undefined;
-  /** So far; `isAborted`: without an event. What the player does not tell is absent. */
+  /** Progress so far. `isAborted`: the player tells no event. Fields that the player does not tell are absent. */
   progress(): { bits?: number; isAborted?: boolean; firstByteSeconds?: number | undefined };
 }
 
-/** `toldSeconds`: when `bits` were told; undefined before the first byte. */
+/** `toldSeconds` is when the player told `bits`; undefined before the first byte. */
 type Running = ObservedTransfer & { sentSeconds: number; bits: number; toldSeconds?: number };
 
 /** The page's even clock. */
 export const pageSeconds = () => performance.now() / 1000;
 
-/** Each request is known by an object of the player's. */
+/** An object of the player identifies each request. */
 export class Transfers {
   requestedBits = 0;
   wastedBits = 0;
-  /** Bits of audio and video, whatever became of them. */
+  /** Bits of audio and video, also of aborted requests. */
   receivedBits = 0;
   /** Bits of whole segments of video, by bitrate. */
   readonly bitsByBitrate: Record<number, number> = {};
   private readonly _running = new Map<object, Running>();
-  /** The rate of the newest bits, for downloads that nobody measures. */
+  /** The rate of the newest bits, for downloads without a measurement. */
   private _rateBps = 0;
 
-  /** `isLive`: a request may wait for the encoder. */
+  /** With `isLive`, a request may wait for the encoder. */
   constructor(private readonly _session: { isLive: boolean; playback: Playback; link: LinkRecord }) {}
 
   sent(request: object, transfer: ObservedTransfer): void {
     this._running.set(request, { sentSeconds: pageSeconds(), ...transfer, bits: 0 });
   }
 
-  /** Call it several times a second, and when bits have arrived. */
+  /** Call this several times a second, and when bits have arrived. */
   poll(): void {
     for (const [request, running] of this._running) {
       const { isAborted, bits } = running.progress();
@@ -55,7 +55,7 @@ export class Transfers {
     }
   }
 
-  /** `told`: the bits of the body, where its progress does not tell them. */
+  /** `told` has the bits of the body if its progress did not tell them. */
   ended(request: object, outcome: Outcome, told?: number): void {
     const running = this._running.get(request);
     if (running === undefined) return;
@@ -64,7 +64,7 @@ export class Transfers {
     const video = running.video?.();
     const expectedBits = video ? video.bitrateBps * (video.endSeconds - video.startSeconds) : 0;
     const { bits: known, firstByteSeconds = pageSeconds() } = running.progress();
-    // If nobody measured the download, its time at the latest throughput.
+    // Without a measurement, the download takes its time at the latest throughput.
     const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this._rateBps);
     this._arrived(running, bits, firstByteSeconds);
     this.receivedBits += bits;
@@ -79,7 +79,7 @@ export class Transfers {
     if (bitrateBps > 0) this._session.playback.buffered(video);
   }
 
-  /** `bits` have come since `firstSeconds`. If nobody knows when the first bits came, they count for the time that follows. */
+  /** `bits` have arrived since `firstSeconds`. If the first bits' time is unknown, they count for the time after it. */
   private _arrived(
     running: Running,
     bits: number | undefined,
@@ -91,7 +91,7 @@ export class Transfers {
     const fromSeconds = Math.max(toldSeconds, sentSeconds);
     running.toldSeconds = nowSeconds;
     if (nowSeconds <= fromSeconds) return;
-    // Fewer than before: the player has begun the request again.
+    // If they are fewer than before, the player has repeated the request.
     const addedBits = Math.max(0, bits - running.bits);
     running.bits = bits;
     if (addedBits > 0) this._rateBps = addedBits / (nowSeconds - fromSeconds);
