@@ -13,7 +13,7 @@ test('the service on the replayed link is used, and ends with the run', async ({
   expect(new URL(page.url()).searchParams.get('players')).toBe('mpc-l@service');
   const service = new URL((await asked).url()).origin;
   // After a pause of the host, the player measures another link than the service forecasts.
-  await expect(lane).toContainText(/Used, the newest \d+ s old|Not believed/, { timeout: 60_000 });
+  await expect(lane).toContainText(/Used \(newest: \d+ s old\)|Not believed/, { timeout: 60_000 });
   if (!((await lane.textContent()) ?? '').includes('Not believed')) {
     await expect(lane).toContainText(/service, \d\.\d\ss old: .* next|Not believed/, { timeout: 60_000 });
   }
