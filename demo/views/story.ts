@@ -21,7 +21,7 @@ export function storyOf(run: DemoRun): string {
   const froze = players.map(({ title, record }) => `${title} ${frozenText(record.stalls.length, record.stallSeconds)}`);
   const text = players.every(({ record }) => record.stalls.length === 0) ? 'no picture froze' : froze.join('; ');
   const seen = players.map(({ title, record }) => `${title} ${seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–'}`);
-  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Picture quality, of 100: ${seen.join(', ')}.`;
+  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Quality: ${seen.join(', ')} of 100.`;
 }
 
 function frozenText(count: number, total: number): string {

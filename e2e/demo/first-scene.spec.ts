@@ -41,7 +41,7 @@ test('the player’s own rule freezes, leo-abr hardly does, and is ahead after 2
       expect(frozen[OWN]).toBeLessThan(0.8);
     }
     await expect(page.locator('#story')).toHaveText(
-      /^In \d+\ss dash\.js alone froze \d+ times, for [\d.]+\ss in all; leo-abr (never froze|froze .*)\. Picture quality, of 100: dash\.js alone \d+, leo-abr \d+\.$/,
+      /^In \d+\ss dash\.js alone froze \d+ times, for [\d.]+\ss in all; leo-abr (never froze|froze .*)\. Quality: dash\.js alone \d+, leo-abr \d+ of 100\.$/,
     );
   }).toPass({ timeout: ATTEMPTS_MS });
 
