@@ -18,8 +18,8 @@ export const gitFiles = (...patterns) =>
 
 /**
  * Returns `values` and `positionals` of Node's `parseArgs`, and `refuse(message)` for arguments that the script itself
- * finds wrong. `options` are those of `parseArgs` without `--help`. `positionals` is the largest number of arguments
- * without a name, by default 0. `--help` prints the usage text and ends the process with status 0. If an argument is
+ * finds wrong. `options` go to `parseArgs`, which also accepts `--help`. `positionals` is the largest number of
+ * arguments without a name, by default 0. `--help` prints the usage text and ends the process with status 0. If an argument is
  * wrong, the process prints the fault and the usage text on standard error and ends with status 2.
  */
 export function commandLine(usage, { options = {}, positionals = 0 } = {}) {

@@ -91,28 +91,31 @@ function stalls() {
 /** Draws a line per algorithm through its targets of 1, 2, 3 and 5 s, with the latency beside each dot. */
 function live() {
   const targets = [1, 2, 3, 5].map((seconds) => objects(results[`live-${seconds}`].tables[`live-${seconds}`]));
+  // The colour of each algorithm, and how far its latencies are to the right of its dots and below them.
+  const places = { 'mpc-l': [0, -24, 4], 'mpc-d': [1, 0, 19], throughput: [1, 0, -9], 'mpc-o': [2, 0, -9] };
+  const lines = Object.entries(places).map(([name, place]) => ({
+    ...{ name, place },
+    rows: targets.map((rows) => rows.find((row) => row.recordings === 'all' && row.algorithm === name)),
+  }));
+  const qualities = lines.flatMap(({ rows }) => rows.map(({ quality }) => quality));
+  const [from, to] = [Math.floor(Math.min(...qualities)) - 1, Math.ceil(Math.max(...qualities))];
   const axes = [
     { label: 'stalls a minute', from: 0.02, to: 25, ticks: [0.03, 0.1, 0.3, 1, 3, 10], scale: Math.log10 },
-    { label: 'quality, 0 to 100', from: 91, to: 96, ticks: [91, 92, 93, 94, 95, 96] },
+    { label: 'quality, 0 to 100', from, to, ticks: Array.from({ length: to - from + 1 }, (_, i) => from + i) },
   ];
   const title = 'Live: quality against stalls, and the latency behind live: better is up and left';
   return plot(title, axes, (x, y) =>
-    Object.entries({ 'mpc-l': [0, -24, 4], 'mpc-d': [1, 0, 19], throughput: [1, 0, -9], 'mpc-o': [2, 0, -9] }).flatMap(
-      ([name, [n, aside, below]]) => {
-        const dots = targets
-          .map((rows) => rows.find((row) => row.recordings === 'all' && row.algorithm === name))
-          .map((row) => ({ left: x(row['stalls / min']), middle: y(row.quality), latency: row['latency, s'] }));
-        const line = dots.map(({ left, middle }) => `${at(left)} ${at(middle)}`).join('L');
-        return [
-          `<path class="line c${n}" d="M${line}"/>`,
-          ...dots.map(({ left, middle }) => dot(n, left, middle)),
-          ...dots.map(({ left, middle, latency }, i) =>
-            text(left + (i < 3 ? aside : 0), middle + (i < 3 ? below : 19), `${latency.toFixed(1)} s`, 'middle'),
-          ),
-          text(dots[0].left + 10, dots[0].middle + 4, name),
-        ];
-      },
-    ),
+    lines.flatMap(({ name, place: [color, right, below], rows }) => {
+      const dots = rows.map((row) => [x(row['stalls / min']), y(row.quality), `${row['latency, s'].toFixed(1)} s`]);
+      return [
+        `<path class="line c${color}" d="M${dots.map(([left, middle]) => `${at(left)} ${at(middle)}`).join('L')}"/>`,
+        ...dots.map(([left, middle]) => dot(color, left, middle)),
+        ...dots.map(([left, middle, latency], i) =>
+          i < 3 ? text(left + right, middle + below, latency, 'middle') : text(left, middle + 19, latency, 'middle'),
+        ),
+        text(dots[0][0] + 10, dots[0][1] + 4, name),
+      ];
+    }),
   );
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { normalCdf, normalQuantile } from './normal-distribution.ts';
 
-// From tables of Phi.
+// Tables of Phi have these values.
 test.each([
   [0, 0.5],
   [0.5, 0.69146246],

@@ -52,7 +52,7 @@ export class LinkHistory {
   private _openBusy = 0;
   private _silence = 0;
   private _lastSeenSeconds = Number.NEGATIVE_INFINITY;
-  /** Downloading so far on this link. After a change of link the past is forgotten: it makes forecasts wrong for a minute. */
+  /** Seconds of downloading on this link. A change of link resets it: the past makes forecasts wrong for a minute. */
   downloadedSeconds = 0;
 
   /** Returns whether the observation is possible throughput. Ignores other observations. */
@@ -83,7 +83,7 @@ export class LinkHistory {
   private _hasChanged(): boolean {
     const count = Math.min(this._binCount, BINS);
     if (count < CHANGED_BINS + LEAST_EARLIER_BINS) return false;
-    // Of the recent bins and the earlier ones.
+    // The first value is the recent bins' extreme, the second the earlier bins'.
     const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     const most = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (let back = 0; back < count; back++) {
@@ -156,7 +156,7 @@ export class LinkHistory {
     let lowest10 = 0;
     let lowest40 = 0;
     let highest40 = 0;
-    // Of the last 15 s and of all.
+    // Counts and sums of the last 15 s, and of all bins.
     let count15 = 0;
     let sum15 = 0;
     let squares15 = 0;

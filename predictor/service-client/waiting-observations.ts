@@ -30,7 +30,7 @@ export class WaitingObservations {
         return isReported ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
       }
       const { startSeconds, endSeconds, ...rest } = observation;
-      // Of a long pause the recent part is reported. Old bits are not reported.
+      // A report has the recent part of a long pause, and no old bits.
       const start = rest.kind === 'idle' ? Math.max(startSeconds, oldest) : startSeconds;
       const isReported = start >= oldest && endSeconds > start;
       return isReported ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }] : [];

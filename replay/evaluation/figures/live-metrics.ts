@@ -16,7 +16,7 @@ export interface PlaybackPiece {
 }
 
 export interface WatchedStream {
-  /** From the first picture to the end, without gaps; without a picture, a stall from the join to the end. */
+  /** Spans from the first picture to the end, without gaps. Without a picture, a stall lasts from the join to the end. */
   history: readonly PlaybackPiece[];
   /** Bitrates of the received segments in bit/s, in order. */
   bitratesBps: readonly number[];
