@@ -19,7 +19,7 @@ export function openingBlocks(runs: readonly Run[]): Block[] {
     largeDatasets(run.results.summary).map((dataset) => figureOf(run, dataset, { styles, prefix: prefix(run) })),
   );
   const texts = [
-    'Mean QoE of the sessions; to the right is better. Perceived QoE is from 0 to 100. A line is the 95 % interval of the difference from the ' +
+    'Mean QoE of the sessions; to the right is better. Perceived QoE is at most 100. A line is the 95 % interval of the difference from the ' +
       'baseline, drawn around the mean: where it crosses the dashed line, which is the baseline, these sessions do not ' +
       'show which of the two is better.',
     ...runs.flatMap((run) => {
