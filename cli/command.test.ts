@@ -224,6 +224,11 @@ describe('simulate', () => {
       simulate({ ...flags, out: at('killed.json'), resume: true, scenario: 'hd-16' }),
       'killed.json: scenario: expected the scenario of this command (hd-16)',
     );
+    write('two.json', '{ "players": [{}, { "joinSeconds": 5 }] }');
+    await refused(
+      simulate({ ...flags, out: at('killed.json'), resume: true, household: at('two.json') }),
+      'killed.json: tool.household: expected ',
+    );
   });
 
   test('compare finds the sessions with other choices, and those of one file alone', async () => {
@@ -244,6 +249,9 @@ describe('simulate', () => {
     expect(other.status).toBe(1);
     expect(other.stdout).toMatch(/: segment 0: ([\d.]+ Mbit\/s), then \1 after 8 abandoned bits\n/);
     expect(other.stdout).toContain(': only in the first file\n');
+    // Data sets may have recordings of the same name.
+    const { stdout: more } = await compare([...results.sessions, { ...first!, dataset: 'other' }]);
+    expect(more).toMatch(/ of other from .*: only in the second file\n/);
   });
 
   test('without --out the table alone is printed, with a note how to get the JSON', async () => {

@@ -142,6 +142,33 @@ test('a session that dash.js never ends is over at its last picture', async () =
   expect(played?.record.fault).toBeUndefined();
 });
 
+test('a session that ends by a fault in a stall has this stall', async () => {
+  const name = './gives-up.js';
+  const source = `export const createController = () => ({
+    name: 'gives-up',
+    decide: ({ ladderBps }) => ({ representation: ladderBps.length - 1, controller: 'gives-up', reason: '' }),
+    reconsider({ nowSeconds }) {
+      if (nowSeconds > 10) throw new Error('enough');
+      return 'keep';
+    },
+  });`;
+  const [played] = await play([name], { startSeconds: 0 }, { own: [{ name, source }] });
+  expect(played!.result.endedBy).toBe('fault');
+  // The buffer is empty before second 9.
+  expect(played!.result.stallSeconds).toBeGreaterThan(1);
+});
+
+test("MPC-L plans on the oracle's quantiles, or with the price in its name", async () => {
+  const played = await play(['mpc-l@oracle', 'mpc-l:saves-4'], { trace: STEADY, startSeconds: 0, segmentCount: 3 });
+  const [oracle, saves] = played.map(({ record }) => record.decisions);
+  expect(oracle!.map(({ decision }) => decision.forecastSource)).toEqual(Array(oracle!.length).fill('oracle'));
+  const [[topBps, quality], [, priced]] = [oracle, saves].map((all) => all![0]!.weights.quality.at(-1)!) as [
+    [number, number],
+    [number, number],
+  ];
+  expect(quality - priced).toBeCloseTo((4 * topBps) / 1e6, 6);
+});
+
 test('sessions of the plugin, the oracle, an algorithm from a file and players themselves', async () => {
   test.setTimeout(120_000);
   const own = await bundleAlgorithms([TEMPLATE]);

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { refused, run, TRACE } from '../shared/run.fixture.ts';
+import type { Benchmark } from './benchmark.ts';
+import { requireSameTier } from './tiers.ts';
 
 const at = temporaryFolder('test');
 
@@ -54,6 +56,16 @@ describe('leo-abr bench', () => {
     const message = /segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got \d+/;
     await refused(bench('--scenario', file), message);
   });
+});
+
+test('--resume continues with the same tier and --late-share alone', () => {
+  const bench = { tier: 'origin', lateShare: 0.02 };
+  const resumed = { out: 'out.json', resumedTool: { bench } } as unknown as Benchmark;
+  expect(() => requireSameTier(resumed, bench)).not.toThrow();
+  expect(() => requireSameTier(resumed, { ...bench, lateShare: 0.05 })).toThrow(
+    'out.json: tool.bench.lateShare: expected sessions of --late-share 0.05 to resume, got 0.02',
+  );
+  expect(() => requireSameTier(resumed, { ...bench, tier: 'kernel' })).toThrow('of tier kernel to resume, got those of');
 });
 
 test.each([

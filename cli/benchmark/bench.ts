@@ -108,14 +108,16 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const chosenContexts = ({ contexts } = flags) =>
     contexts === undefined ? defaultContexts(scenario) : wholeNumber(contexts, '--contexts', { min: 1, max: 64 });
   const lateShare = decimalNumber(flags.lateShare, '--late-share', 'a share from 0 to 1', (share) => share <= 1);
-  requireSameTier(benchmark, tier, kernel);
+  const asked = {
+    ...{ tier, lateShare },
+    ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
+  };
+  requireSameTier(benchmark, asked);
   const notes: BenchNotes = {
     ...{ rejectedRuns: 0, parts: [] },
     ...(resumedTool && benchNotesOf(resumedTool)),
-    tier,
-    ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
+    ...asked,
     contexts: kernel === undefined ? chosenContexts() : 1,
-    lateShare,
   };
   return { benchmark, kernel, notes };
 }

@@ -28,9 +28,9 @@ function readSessions(file: string): Sessions {
   return new Map(readResults(file).sessions.map((session) => [keyOf(session), session]));
 }
 
-function keyOf({ trace, startSeconds, algorithm, seed, household }: SessionResult): string {
+function keyOf({ dataset, trace, startSeconds, algorithm, seed, household }: SessionResult): string {
   const seat = household ? `, player ${household.player} of ${household.name} with ${household.algorithm}` : '';
-  return `${algorithm}: ${trace} from second ${startSeconds}, seed ${seed}${seat}`;
+  return `${algorithm}: ${trace} of ${dataset} from second ${startSeconds}, seed ${seed}${seat}`;
 }
 
 function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: CommandIo): boolean {

@@ -151,8 +151,9 @@ function resumed(
     return undefined;
   }
   const results = readResults(file, { flag: '--out', allowPartial: true });
-  for (const field of ['command', 'version', 'commit', 'algorithmFiles', 'shard', 'work'] as const) {
-    const why = 'sessions of another program, shard or set of recordings do not belong in this file';
+  const fields = ['command', 'version', 'commit', 'algorithmFiles', 'household', 'foldModels', 'shard', 'work'] as const;
+  for (const field of fields) {
+    const why = 'sessions of another program, household, shard or set of models or recordings do not belong in this file';
     const expected = `${describeValue(tool[field])}: ${why}`;
     const isSame = sameJson(results.tool[field], tool[field]);
     check(isSame, placeOf({ file, field: `tool.${field}` }), expected, results.tool[field]);

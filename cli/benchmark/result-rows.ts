@@ -113,7 +113,7 @@ function householdRows(results: Results): ResultRow[] {
 function tierRows({ scenario, agreement }: TierComparison): ResultRow[] {
   return agreement.map((row) => ({
     ...{ scenario, algorithm: row.algorithm, decisions: row.decisions },
-    'the same again, %': (100 * row.sameAgain) / row.decisions,
+    'the same again, %': row.decisions > 0 ? (100 * row.sameAgain) / row.decisions : null,
     ...cells(tierFigures(0), row),
   }));
 }

@@ -28,8 +28,9 @@ function files(raw: string) {
 }
 
 test('counts the decisions that are the same again, and pairs the sessions', () => {
-  // A rejected session does not count.
-  const comparison = tierComparison(...files(line(0) + line(0) + line(1) + line(1, { rejected: 'late' })));
+  // A rejected session does not count, and dash.js's own ABR logs no decisions.
+  const own = line(0, { algorithm: 'dynamic', record: { decisions: [] } });
+  const comparison = tierComparison(...files(line(0) + line(0) + line(1) + line(1, { rejected: 'late' }) + own));
   expect(comparison).toMatchObject({ scenario: 'uhd-8', agreement: [{ decisions: 3, sameAgain: 2, pairs: 2 }] });
   expect(resultRows(comparison)).toMatchObject([
     {

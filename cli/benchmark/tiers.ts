@@ -1,7 +1,7 @@
 /** The tiers of `bench`: the origin paces the link, or the kernel emulates a link. */
 
 import { check, InputError } from '../../abr/errors.ts';
-import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
+import { type BenchNotes, benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { KernelTier } from '../../transport/kernel-link.ts';
@@ -37,14 +37,19 @@ export function kernelOption(
   throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
 }
 
-/** One file holds sessions of one tier, so `--resume` must continue the same tier. */
-export function requireSameTier({ resumedTool, out }: Benchmark, tier: string, kernel: KernelTier | undefined): void {
+/** One file holds sessions of one tier with one `--late-share`, so `--resume` must continue with the same. */
+export function requireSameTier(
+  { resumedTool, out }: Pick<Benchmark, 'resumedTool' | 'out'>,
+  { tier, kernel, lateShare }: Pick<BenchNotes, 'tier' | 'kernel' | 'lateShare'>,
+): void {
   const earlier = resumedTool && benchNotesOf(resumedTool);
   if (earlier === undefined) return;
+  const place = placeOf({ file: out, field: 'tool.bench' });
+  const shareText = `sessions of --late-share ${lateShare} to resume`;
+  check(earlier.lateShare === lateShare, `${place}.lateShare`, shareText, earlier.lateShare);
   const nameOf = (name: string, of?: { congestionControl: string }) =>
     of ? `${name} with ${of.congestionControl}` : name;
   const [was, is] = [nameOf(earlier.tier, earlier.kernel), nameOf(tier, kernel)];
   if (was === is && sameJson(earlier.kernel?.impairment, kernel?.impairment)) return;
-  const place = placeOf({ file: out, field: 'tool.bench' });
   throw new InputError(place, `sessions of tier ${is} to resume`, undefined, `those of ${was}`);
 }

@@ -2,17 +2,22 @@
 
 import { PiecewisePath } from '../../abr/index.ts';
 import type { PublishedLink } from '../origin/published-link.ts';
-import { oracleForecaster } from './oracle-forecaster.ts';
+import { oracleForecaster, oracleForm } from './oracle-forecaster.ts';
 
 export type BrowserOracle = ReturnType<typeof browserOracle>;
 
-export function browserOracle(link: PublishedLink) {
+/** `controller`: the name of the controller that plans on it. */
+export function browserOracle(link: PublishedLink, controller: string) {
   const { stepEndsSeconds, ratesBps, rttSeconds, startSeconds } = link;
   const path = new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds: rttSeconds });
   let offsetSeconds = startSeconds;
   let anchored = false;
   return {
-    forecaster: oracleForecaster({ link: path, traceSecondsAt: (nowSeconds) => offsetSeconds + nowSeconds }),
+    forecaster: oracleForecaster({
+      link: path,
+      traceSecondsAt: (nowSeconds) => offsetSeconds + nowSeconds,
+      as: oracleForm(controller),
+    }),
     /** A request of `nowSeconds` reached the origin at `traceSeconds`. The first call counts. */
     anchor(traceSeconds: number, nowSeconds: number) {
       if (anchored) return;

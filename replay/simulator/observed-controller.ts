@@ -30,7 +30,10 @@ export class ObservedController implements Controller {
     if (controller.pace) {
       this.pace = (state, inFlight, forecast) => {
         this.#observe(state.nowSeconds, forecast);
-        return this.#timed(() => controller.pace!(state, inFlight, forecast));
+        const answer = this.#timed(() => controller.pace!(state, inFlight, forecast));
+        const given = { ...(inFlight && { inFlight }), ...(forecast && { forecast }) };
+        options.onDecision?.({ asked: 'pace', state, ...given, answer });
+        return answer;
       };
     }
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Controller, InFlight, PlayerState } from '../../abr/index.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { SessionResult } from '../results.ts';
+import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates } from './made-up.fixture.ts';
@@ -205,6 +206,14 @@ describe('the input of controller and forecaster', () => {
     expect(second!.downloads).toHaveLength(1);
     expect(last!.upcomingSizesBits).toHaveLength(1);
     expect(first!.weights.mu).toBe(PAPER.mu);
+  });
+
+  test("a price of bits also lowers the segments' own qualities", () => {
+    const states: PlayerState[] = [];
+    const onDecision = ({ state }: AnswerRecord) => states.push(state);
+    const scenario = { ...resolveScenario(PAPER), qualities: Array(4).fill([50, 90]) };
+    play(traceOf([2, 2]), always(1), {}, { scenario, objective: 'perceived', pricePerMbps: 3, onDecision });
+    expect(states[0]!.upcomingQualities).toEqual(Array(4).fill([50 - 3, 90 - 2 * 3]));
   });
 
   test("the oracle's path gives the true duration of each download", () => {

@@ -6,6 +6,7 @@ import type {
   Forecaster,
   InFlight,
   Objective,
+  Pace,
   PlayerState,
   ValidForecast,
 } from '../../abr/index.ts';
@@ -48,18 +49,16 @@ export interface SimulationOptions {
   utcErrorSeconds?: number;
   /** The stream lists no sizes, like most live streams, so the session learns them. Default false. */
   learnsSizes?: boolean;
-  /** Measures the durations of `decide` (`decisionMicros`), which differ from run to run. Default false. */
+  /** Measures the durations of `decide` and `pace` (`decisionMicros`), which differ from run to run. Default false. */
   timings?: boolean;
   /** Access to a link that others use, too. Default: the session has the link for itself. */
   access?: Sender;
-  /** Receives every call of `decide` and `reconsider`. */
+  /** Receives every call of `decide`, `reconsider` and `pace`: a new controller with the same seed answers the same. */
   onDecision?(record: AnswerRecord): void;
 }
 
-export interface AnswerRecord {
-  asked: 'decide' | 'reconsider';
-  state: PlayerState;
-  inFlight?: InFlight;
-  forecast?: ValidForecast;
-  answer: Decision | 'keep';
-}
+export type AnswerRecord = { state: PlayerState; inFlight?: InFlight; forecast?: ValidForecast } & (
+  | { asked: 'decide'; answer: Decision }
+  | { asked: 'reconsider'; inFlight: InFlight; answer: Decision | 'keep' }
+  | { asked: 'pace'; answer: Pace }
+);

@@ -1,7 +1,7 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
-import { createController, objectiveOf } from '../../../abr/index.ts';
+import { createController, objectiveOf, pricePerMbpsOf } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
 import { unpackModel } from '../../../predictor/forecast/model-file.ts';
 import { SubSecond } from '../../../predictor/link/sub-second.ts';
@@ -80,12 +80,12 @@ class BenchSession {
     return (await fetch(`${this.config.sessionUrl}${path}`)).json();
   }
 
-  /** The page's forecasters for a name, with loaded models. `hasOwn`: the plugin adds its built-in forecaster. */
-  async #forecasters(name: ForecasterName, hasOwn: boolean): Promise<Forecaster[]> {
+  /** The page's forecasters for the names of a forecaster and a controller, with loaded models. */
+  async #forecasters(name: ForecasterName, controller: string): Promise<Forecaster[]> {
     const { scenario, joinSeconds, model, onnx, serviceUrl } = this.config;
     if (name === 'oracle') {
       const link = (await this.#json('link')) as PublishedLink;
-      this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds });
+      this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds }, controller);
       this.#requests.onResponse = this.#oracle.anchor;
       return [this.#oracle.forecaster];
     }
@@ -93,7 +93,8 @@ class BenchSession {
     const handover = name !== 'built-in:no-handover';
     const ofGroup = name === 'shipped' ? undefined : model;
     const builtIn = createBuiltInForecaster({ handover, newSubSecond, model: ofGroup && unpackModel(ofGroup) });
-    const behind = hasOwn && handover && !ofGroup ? [] : [builtIn];
+    // The plugin adds its built-in forecaster.
+    const behind = controller === 'mpc-l' && handover && !ofGroup ? [] : [builtIn];
     if (name === 'service') return [createServiceForecaster(serviceUrl!), ...behind];
     if (!isOnnx(name)) return behind;
     const forecaster = createOnnxForecaster({ ...onnx!, workerUrl });
@@ -114,8 +115,9 @@ class BenchSession {
     const { scenario, seed, algorithm } = this.config;
     const { forecaster, catchUp } = browserAlgorithm(algorithm);
     const controller = await this.#controller(name);
-    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster, controller === 'mpc-l');
+    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster, name);
     const objective = objectiveOf(name);
+    const saveData = pricePerMbpsOf(name);
     const indexOf = (id: string) => Number((this.#player.representationId?.(id) ?? id).replace('video-', ''));
     const quality = scenarioQualities(scenario, objective, indexOf);
     const options: LeoAbrOptions & InternalOptions = {
@@ -125,7 +127,8 @@ class BenchSession {
       seed,
       ...(forecasters.length > 0 && { forecasters }),
       qoe: objective,
-      weights: scenarioWeights(scenario, objective),
+      weights: scenarioWeights(scenario, objective, saveData),
+      saveData,
       ...(quality && { quality }),
       observed: (one) => {
         const observed = new ObservedController(one, { timings: true });
@@ -155,7 +158,8 @@ class BenchSession {
     const endedBy = await this.#untilEnd(meter);
     const endSeconds = requests.nowSeconds;
     const shownLatencySeconds = player.latencySeconds?.();
-    if (scenario.live) meter.end(endSeconds);
+    // On demand, the element may wait after its last picture.
+    if (scenario.live || endedBy !== 'end') meter.end(endSeconds);
     const records = structuredClone(requests.abandonAll());
     screen.stop();
     await player.destroy();

@@ -16,7 +16,7 @@ export interface RequestedSegment {
 /** Requests are the player's own objects. */
 export class RequestRecorder {
   readonly requests: RequestNote[] = [];
-  /** Receives a request's second of the trace at the origin, and its second of the session at the page. */
+  /** Receives a request's second of the trace at the origin, and its second on the plugin's clock: since the first. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
   readonly #active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
   #zeroMs: number | undefined;
@@ -74,7 +74,9 @@ export class RequestRecorder {
     const note = this.#active.get(request)?.note;
     if (note === undefined) return;
     if (sentAtMs !== undefined) note.requestedAtSeconds = (sentAtMs - this.#zeroMs!) / 1000;
-    if (traceSeconds) this.onResponse?.(Number(traceSeconds), note.requestedAtSeconds);
+    if (traceSeconds) {
+      this.onResponse?.(Number(traceSeconds), note.requestedAtSeconds - this.requests[0]!.requestedAtSeconds);
+    }
   }
 
   /** `bytes` defaults to the received bytes. Requests for anything but video segments are ignored. */

@@ -62,6 +62,8 @@ export function decidedAgain(
   { algorithm, seed }: { algorithm: string; seed: number },
   own: OwnControllers = new Map(),
 ): [recorded: number, again: number | 'keep'][] {
+  // The player's own ABR is no controller.
+  if (decisions.length === 0) return [];
   const { controller: name } = splitAlgorithm(algorithm, 'algorithm');
   const controller = own.get(name)?.({ seed }) ?? createController(name, { seed });
   return decisions.flatMap((record) => {

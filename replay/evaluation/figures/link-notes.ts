@@ -1,16 +1,13 @@
 /** Notes on a session's link: whether its trace ended and began again, and whether the link was too slow. */
 
-import { PiecewisePath } from '../../../abr/index.ts';
-import { remembered } from '../../remembered.ts';
 import type { SessionResult } from '../../results.ts';
-import { liveSessionSeconds, type Scenario, traceScaleOf } from '../../scenarios.ts';
-import { linkSteps, meanRateBps, type Trace, wrapSeconds } from '../../trace.ts';
+import { liveSessionSeconds, type Scenario } from '../../scenarios.ts';
+import { linkOf } from '../../simulator/session-setup.ts';
+import { type Trace, wrapSeconds } from '../../trace.ts';
 
 /** A live session ends with its encoder. Browsers notice the end, and rounded times show it, within this time. */
 const LIVE_END_SECONDS = 0.5;
 const ROUNDING_SECONDS = 1e-6;
-
-const PATHS = new WeakMap<Trace, { path: PiecewisePath; meanBps: number }>();
 
 /**
  * Adds `pastTraceSeconds` if the session's last known moment on the link is after the trace's end, and `slowLinkBps` if
@@ -24,18 +21,13 @@ export function withLinkNotes(
   scenario: Scenario,
 ): SessionResult {
   const { startSeconds, household, live: isLive } = session;
-  const { segmentSeconds, playbackRate = 1, live, payloadShare, ladderBps } = scenario;
+  const { segmentSeconds, playbackRate = 1, live, ladderBps } = scenario;
   const beginSeconds = startSeconds + (household?.joinSeconds ?? 0);
   const pastTraceSeconds = beginSeconds + lastMomentSeconds(session, scenario) - wrapSeconds(trace);
-  const { path, meanBps } = remembered(PATHS, trace, () => ({
-    path: new PiecewisePath(linkSteps(trace, 1)),
-    meanBps: meanRateBps(trace),
-  }));
   const seconds = live
     ? liveSessionSeconds({ segmentSeconds, segmentCount, live })
     : (segmentCount * segmentSeconds) / playbackRate;
-  const meanOfMedia = path.from(beginSeconds).cumulativeBits(seconds) / seconds;
-  const linkBps = meanOfMedia * traceScaleOf(scenario, meanBps) * payloadShare;
+  const linkBps = linkOf(trace, scenario).from(beginSeconds).cumulativeBits(seconds) / seconds;
   return {
     ...session,
     ...(pastTraceSeconds > (isLive ? LIVE_END_SECONDS : ROUNDING_SECONDS) && { pastTraceSeconds }),

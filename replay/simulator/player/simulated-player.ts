@@ -139,11 +139,12 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
-    const { forecaster, objective = 'linear' } = options;
+    const { forecaster, objective = 'linear', pricePerMbps = 0 } = options;
     const resolved = sessionOptions({
       host,
       controller,
-      weightsOf: scenarioWeights(scenario, objective, options.pricePerMbps),
+      weightsOf: scenarioWeights(scenario, objective, pricePerMbps),
+      pricePerMbps,
       quality: scenarioQualities(scenario, objective, indexOf),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
