@@ -8,7 +8,7 @@ import { onnxModels } from '../cli/benchmark/onnx-models.ts';
 import { serviceOn } from '../cli/serve/link-services.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
-import { decidedAgain } from '../replay/browser/record/decisions.ts';
+import { type DecisionRecord, decidedAgain } from '../replay/browser/record/decisions.ts';
 import type { PlayedRecord } from '../replay/browser/record/session-record.ts';
 import { type BenchOptions, runBench } from '../replay/browser/run-bench.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
@@ -160,13 +160,11 @@ test('a session that ends by a fault in a stall has this stall', async () => {
 
 test("MPC-L plans on the oracle's quantiles, or with the price in its name", async () => {
   const played = await play(['mpc-l@oracle', 'mpc-l:saves-4'], { trace: STEADY, startSeconds: 0, segmentCount: 3 });
-  const [oracle, saves] = played.map(({ record }) => record.decisions);
-  expect(oracle!.map(({ decision }) => decision.forecastSource)).toEqual(Array(oracle!.length).fill('oracle'));
-  const [[topBps, quality], [, priced]] = [oracle, saves].map((all) => all![0]!.weights.quality.at(-1)!) as [
-    [number, number],
-    [number, number],
-  ];
-  expect(quality - priced).toBeCloseTo((4 * topBps) / 1e6, 6);
+  const [oracle, saves] = played.map(({ record }) => record.decisions) as [DecisionRecord[], DecisionRecord[]];
+  expect(oracle.map(({ decision }) => decision.forecastSource)).toEqual(oracle.map(() => 'oracle'));
+  const topOf = ([first]: DecisionRecord[]) => first!.weights.quality.at(-1)!;
+  const [topBps, quality] = topOf(oracle);
+  expect(quality - topOf(saves)[1]).toBeCloseTo((4 * topBps) / 1e6, 6);
 });
 
 test('sessions of the plugin, the oracle, an algorithm from a file and players themselves', async () => {
