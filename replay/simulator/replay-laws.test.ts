@@ -46,7 +46,8 @@ const SCENARIOS: [name: string, segmentCount: number][] = [
   ['live-hd-1', 18],
 ];
 
-test.each(['mpc-d', 'mpc-l', 'bola', 'throughput'])('%s answers a log as in its session', (algorithm) => {
+// Of a live stream, the textbook's plan depends on the unknown end, which is no number in JSON.
+test.each(['mpc-d', 'mpc-d:textbook', 'mpc-l', 'bola', 'throughput'])('%s answers a log as in its session', (algorithm) => {
   const asked = new Set<string>();
   for (const scenario of SCENARIOS) {
     forAll([session], { seed: 1, numRuns: 12 }, (drawn) => {
