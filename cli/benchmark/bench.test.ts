@@ -65,7 +65,9 @@ test('--resume continues with the same tier and --late-share alone', () => {
   expect(() => requireSameTier(resumed, { ...bench, lateShare: 0.05 })).toThrow(
     'out.json: tool.bench.lateShare: expected sessions of --late-share 0.05 to resume, got 0.02',
   );
-  expect(() => requireSameTier(resumed, { ...bench, tier: 'kernel' })).toThrow('of tier kernel to resume, got those of');
+  expect(() => requireSameTier(resumed, { ...bench, tier: 'kernel' })).toThrow(
+    'of tier kernel to resume, got those of',
+  );
 });
 
 test.each([

@@ -151,9 +151,9 @@ function resumed(
     return undefined;
   }
   const results = readResults(file, { flag: '--out', allowPartial: true });
-  const fields = ['command', 'version', 'commit', 'algorithmFiles', 'household', 'foldModels', 'shard', 'work'] as const;
+  const fields = ['command', 'version', 'commit', 'algorithmFiles', 'household', 'foldModels', 'shard', 'work'];
   for (const field of fields) {
-    const why = 'sessions of another program, household, shard or set of models or recordings do not belong in this file';
+    const why = 'sessions of another program, household, shard, model or set of recordings do not belong here';
     const expected = `${describeValue(tool[field])}: ${why}`;
     const isSame = sameJson(results.tool[field], tool[field]);
     check(isSame, placeOf({ file, field: `tool.${field}` }), expected, results.tool[field]);

@@ -11,7 +11,11 @@ import { partsUpTo, traceOfParts } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import type { AnswerRecord } from './simulation-options.ts';
 
-const session = fc.record({ parts: partsUpTo(100, { maxLength: 8 }), startSeconds: between(0, 100), seed: whole(0, 1e6) });
+const session = fc.record({
+  parts: partsUpTo(100, { maxLength: 8 }),
+  startSeconds: between(0, 100),
+  seed: whole(0, 1e6),
+});
 type Drawn = typeof session extends fc.Arbitrary<infer Value> ? Value : never;
 
 function logOf({ parts, ...place }: Drawn, algorithm: string, scenarioName: string, segmentCount: number) {
@@ -47,20 +51,23 @@ const SCENARIOS: [name: string, segmentCount: number][] = [
 ];
 
 // Of a live stream, the textbook's plan depends on the unknown end, which is no number in JSON.
-test.each(['mpc-d', 'mpc-d:textbook', 'mpc-l', 'bola', 'throughput'])('%s answers a log as in its session', (algorithm) => {
-  const asked = new Set<string>();
-  for (const scenario of SCENARIOS) {
-    forAll([session], { seed: 1, numRuns: 12 }, (drawn) => {
-      const log = logOf(drawn, algorithm, ...scenario);
-      const controller = createController(algorithm, { seed: drawn.seed });
-      expect(log.map((record) => answerOf(controller, record))).toEqual(log.map(({ answer }) => answer));
-      // No answer depends on earlier ones.
-      const records = JSON.parse(JSON.stringify(recordsOf(log).reverse()));
-      for (const [recorded, again] of decidedAgain(records, { algorithm, seed: drawn.seed })) {
-        expect(again).toBe(recorded < 0 ? 'keep' : recorded);
-      }
-      for (const record of log) asked.add(record.answer === 'keep' ? 'keep' : record.asked);
-    });
-  }
-  expect([...asked].sort()).toEqual(algorithm === 'mpc-l' ? ['decide', 'keep', 'pace', 'reconsider'] : ['decide']);
-});
+test.each(['mpc-d', 'mpc-d:textbook', 'mpc-l', 'bola', 'throughput'])(
+  '%s answers a log as in its session',
+  (algorithm) => {
+    const asked = new Set<string>();
+    for (const scenario of SCENARIOS) {
+      forAll([session], { seed: 1, numRuns: 12 }, (drawn) => {
+        const log = logOf(drawn, algorithm, ...scenario);
+        const controller = createController(algorithm, { seed: drawn.seed });
+        expect(log.map((record) => answerOf(controller, record))).toEqual(log.map(({ answer }) => answer));
+        // No answer depends on earlier ones.
+        const records = JSON.parse(JSON.stringify(recordsOf(log).reverse()));
+        for (const [recorded, again] of decidedAgain(records, { algorithm, seed: drawn.seed })) {
+          expect(again).toBe(recorded < 0 ? 'keep' : recorded);
+        }
+        for (const record of log) asked.add(record.answer === 'keep' ? 'keep' : record.asked);
+      });
+    }
+    expect([...asked].sort()).toEqual(algorithm === 'mpc-l' ? ['decide', 'keep', 'pace', 'reconsider'] : ['decide']);
+  },
+);
