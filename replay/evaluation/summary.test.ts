@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionResult, SummaryRow } from '../results.ts';
-import { testLiveMetrics, testSession, testSummary } from './test-sessions.fixture.ts';
+import { testLiveMetrics, testResults, testSession, testSummary } from './test-sessions.fixture.ts';
 
 const summaryOf = (sessions: SessionResult[]) => testSummary(sessions);
 const row = (rows: SummaryRow[], algorithm: string, dataset = 'set') =>
@@ -134,6 +134,16 @@ describe('against the baseline', () => {
   test('with fewer than eight groups recordings are resampled, as the row shows', () => {
     const rows = summaryOf([...sessionsOf('mpc-d', 6, noise), ...sessionsOf('mpc-l', 6, noise)]);
     expect(row(rows, 'mpc-l').vsBaseline).toMatchObject({ resampledBy: 'recordings', units: 6 });
+  });
+
+  test('slow links, few of the groups, are resampled as all links are', () => {
+    const played = [...sessionsOf('mpc-d', 16, noise), ...sessionsOf('mpc-l', 16, noise)];
+    const slow = played.map((one) => (one.group === played[0]!.group ? { ...one, slowLinkBps: 1e6 } : one));
+    const rows = testResults(slow).byLink!.filter(({ dataset, vsBaseline }) => dataset === 'set' && vsBaseline);
+    expect(rows.map(({ links, vsBaseline }) => [links, vsBaseline!.resampledBy, vsBaseline!.units])).toEqual([
+      ['slow', 'groups', 1],
+      ['other', 'groups', 7],
+    ]);
   });
 
   test('the parts of a split trace are one recording, so there is no interval', () => {

@@ -27,9 +27,13 @@ interface SummaryOptions {
   resamples?: number;
 }
 
-export function summarise(sessions: readonly SessionResult[], options: SummaryOptions): SummaryRow[] {
+/** `ways`: of all sessions, if these are some of them. */
+export function summarise(
+  sessions: readonly SessionResult[],
+  options: SummaryOptions,
+  ways = unitsByDataset(sessions),
+): SummaryRow[] {
   const datasets = groupBy(sessions, (session) => session.dataset);
-  const ways = unitsByDataset(sessions);
   const starts = new Map<SessionResult, FirstMinute>();
   const startOf = (session: SessionResult) => remembered(starts, session, () => firstMinute(session, options.scenario));
   const rows: SummaryRow[] = [];
@@ -42,8 +46,9 @@ export function summarise(sessions: readonly SessionResult[], options: SummaryOp
 export function summariseByLink(sessions: readonly SessionResult[], options: SummaryOptions): LinkRow[] {
   const groups = groupBy(sessions, ({ slowLinkBps }) => (slowLinkBps === undefined ? 'other' : 'slow'));
   if (!groups.has('slow')) return [];
+  const ways = unitsByDataset(sessions);
   return (['slow', 'other'] as const).flatMap((links) =>
-    summarise(groups.get(links) ?? [], options).map((row) => ({ links, ...row })),
+    summarise(groups.get(links) ?? [], options, ways).map((row) => ({ links, ...row })),
   );
 }
 
