@@ -93,6 +93,8 @@ test('a segment that does not exist yet stays requested until Shaka gives up', (
   expect(handle.state.requestedBits).toBe(4e6);
   sent.failed(1010);
   expect(handle.state.requestedBits).toBe(0);
+  player.send(24).failed(1001, { error: { code: 1001, severity: 2 } });
+  expect(handle.state.requestedBits).toBe(0);
 });
 
 test.each([
