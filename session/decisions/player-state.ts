@@ -32,14 +32,15 @@ export function playerState({
   qualities,
   options,
 }: StateParts): PlayerState {
-  const { started, last, beforeLastBps } = record;
+  const { started, last, beforeLastBps, active } = record;
   const { period, ladder, playback } = situation;
-  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
+  const loading = inFlight && active!.segment;
+  const indexInPeriod = loading ? loading.index : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
   const live =
     situation.live &&
-    record.live.state(situation, startOf(situation, indexInPeriod, record, inFlight !== undefined), clocks.nowSeconds);
+    record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
   const upcomingQualities = qualities.upcoming(situation, {
     index: indexInPeriod,
     count: rows,
@@ -75,15 +76,14 @@ export function playerState({
 function startOf(
   { period, playback: { segmentSeconds } }: Situation,
   index: number,
-  { last, active }: SessionRecord,
-  isInFlight: boolean,
+  last: SegmentRequest | undefined,
+  inFlight: SegmentRequest | undefined,
 ): number {
   const byIndex = period.startSeconds + index * segmentSeconds;
-  if (!isInFlight) return last?.index === index - 1 ? last.endSeconds : byIndex;
-  const { segment } = active!;
-  const told = segment.endSeconds - segment.segmentSeconds;
+  if (!inFlight) return last?.index === index - 1 ? last.endSeconds : byIndex;
+  const told = inFlight.endSeconds - inFlight.segmentSeconds;
   // A part of a segment may have a request of its own.
-  const isPart = segment.segmentSeconds < segmentSeconds / 2 && Math.abs(told - byIndex) < segmentSeconds;
+  const isPart = inFlight.segmentSeconds < segmentSeconds / 2 && Math.abs(told - byIndex) < segmentSeconds;
   return isPart ? byIndex : told;
 }
 
