@@ -158,7 +158,10 @@ export class Presentation {
     const { end } = this._player.seekRange();
     // Before a source is loaded, its end is unknown.
     const isOpen = this._live.isLive || !(end > 0);
-    const segmentCount = isOpen ? Number.POSITIVE_INFINITY : Math.ceil(end / seconds - 0.01);
+    // Durations may vary. The audio may end a little later than the video.
+    const last: number | null | undefined = this._index()?.find(end - 1);
+    const counted = last == null ? Math.ceil(end / seconds - 0.01) : last + 1;
+    const segmentCount = isOpen ? Number.POSITIVE_INFINITY : counted;
     return { id: '0', startSeconds: 0, firstIndex: 0, segmentCount, segmentsAfter: 0 };
   }
 }
