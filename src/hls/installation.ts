@@ -74,14 +74,12 @@ export class HlsInstallation implements Installation {
 
   /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
   choose(): number | undefined {
-    const { hls, firstLevel } = this._port.connection!;
+    const { hls } = this._port.connection!;
     const { guard, decisions, session } = this.adaptation;
     return guard(() => {
       if (this._port.allowed().length === 0) return undefined;
       // hls.js would load the playlist of another level at once.
       if (hls.loadLevel >= 0 && this._port.isBusy(session.record.last?.index)) return hls.loadLevel;
-      // As hls.js chooses, it asks the browser which levels are decoded smoothly, and removes the unsupported ones.
-      firstLevel();
       const choice = decisions.decide();
       this._isInCharge = choice !== undefined;
       return choice && this._port.levelOf(choice);
@@ -173,6 +171,8 @@ export class HlsInstallation implements Installation {
       [Events.MEDIA_ATTACHED]: (event) => this._mediaAttached(event),
       [Events.MEDIA_DETACHING]: () => this._mediaUndo.run(),
       [Events.LEVEL_LOADED]: (event) => this._levelLoaded(event),
+      // As hls.js chooses, it asks the browser which levels are decoded smoothly, and removes the unsupported ones.
+      [Events.FRAG_BUFFERED]: this._port.connection!.firstLevel,
     };
   }
 

@@ -54,7 +54,8 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
   test('the browser is asked which levels it decodes, whichever is the first', () => {
     const variants = LADDER_BPS.map((bps, i) => `BANDWIDTH=${bps},RESOLUTION=${PICTURES[i]}`);
     const { player, hls } = played(variants, 0, { startLevel: 0 });
-    player.ask();
+    const frag = player.fragment(0, 0);
+    hls.trigger(Player.Events.FRAG_BUFFERED, { frag, part: null, stats: frag.stats, id: 'main' });
     expect(hls.levels.filter(({ supportedResult }) => !supportedResult)).toEqual([]);
   });
 
