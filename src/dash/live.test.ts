@@ -76,6 +76,7 @@ test.each([3000, undefined])("the state follows dash.js's clock, or its latency 
 test('durations of a timeline vary: a segment begins where it is said, and the next where the last one ends', () => {
   const { player, controller, request, state } = start();
   request(49);
+  player.bufferLevelSeconds = 1;
   // The manifest is read again, and begins with a shorter segment.
   for (const one of player.representations) one.segmentDuration = 1.9;
   const { live, nowSeconds } = state();

@@ -55,7 +55,7 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
     const variants = LADDER_BPS.map((bps, i) => `BANDWIDTH=${bps},RESOLUTION=${PICTURES[i]}`);
     const { player, hls } = played(variants, 0, { startLevel: 0 });
     const frag = player.fragment(0, 0);
-    hls.trigger(Player.Events.FRAG_BUFFERED, { frag, part: null, stats: frag.stats, id: 'main' });
+    hls.trigger(Player.Events.FRAG_BUFFERED, { frag, part: null, stats: frag.stats, id: frag.type });
     expect(hls.levels.filter(({ supportedResult }) => !supportedResult)).toEqual([]);
   });
 
