@@ -39,8 +39,7 @@ export function playerState({
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
   const live =
-    situation.live &&
-    record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
+    situation.live && record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
   const upcomingQualities = qualities.upcoming(situation, {
     index: indexInPeriod,
     count: rows,

@@ -109,7 +109,7 @@ describe('the rate of a live stream', () => {
     for (const [change, seconds, ...rates] of steps) {
       change(core);
       wait(seconds);
-      expect(core.port.rates).toEqual([...expected, ...rates]);
+      expect(core.port.rates).toStrictEqual([...expected, ...rates]);
       expected.push(...rates);
     }
     expect(core.events.faults).toEqual([]);
