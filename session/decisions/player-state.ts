@@ -79,7 +79,7 @@ function startOf(
   inFlight: SegmentRequest | undefined,
 ): number {
   const byIndex = period.startSeconds + index * segmentSeconds;
-  if (!inFlight) return last?.index === index - 1 ? last.endSeconds : byIndex;
+  if (!inFlight) return last && last.index === index - 1 ? last.endSeconds : byIndex;
   const told = inFlight.endSeconds - inFlight.segmentSeconds;
   // A part of a segment may have a request of its own.
   const isPart = inFlight.segmentSeconds < segmentSeconds / 2 && Math.abs(told - byIndex) < segmentSeconds;
