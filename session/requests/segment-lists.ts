@@ -1,6 +1,6 @@
 /** Files with a number for each segment, by representation. */
 
-import { check, InputError } from '../../abr/errors.ts';
+import { check, InputError, isFrom } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
 
 /** How a file is read: where its lists are, and what they hold. */
@@ -9,13 +9,14 @@ export interface SegmentLists {
   name: string;
   /** The list in an entry of `representations`. */
   listOf(entry: never): unknown;
-  /** `bytes > 0` */
-  expected: string;
-  holds(value: number): boolean;
+  /** The unit of the numbers, and their range. */
+  unit: string;
+  range: readonly [least: number, most: number];
 }
 
 /** Returns a valid parsed file; throws an `InputError` that names the first wrong field. */
-export function parseLists<T>(value: unknown, { name, listOf, expected, holds }: SegmentLists): T {
+export function parseLists<T>(value: unknown, { name, listOf, unit, range }: SegmentLists): T {
+  const expected = `${unit} from ${range[0]} to ${range[1]}`;
   const { representations, firstIndex = 0 } = (value || {}) as { representations?: object; firstIndex?: number };
   const entries = Object.entries(representations || {});
   check(Number.isInteger(firstIndex), `${name}.firstIndex`, 'a whole number', firstIndex);
@@ -24,7 +25,7 @@ export function parseLists<T>(value: unknown, { name, listOf, expected, holds }:
     const field = `${name}.representations.${id}`;
     const list = listOf(entry as never);
     check(Array.isArray(list), field, `an array of ${expected}`, list);
-    for (const [i, one] of list.entries()) check(Number.isFinite(one) && holds(one), `${field}[${i}]`, expected, one);
+    for (const [i, one] of list.entries()) check(isFrom(one, range[0], range[1]), `${field}[${i}]`, expected, one);
   }
   return value as T;
 }

@@ -16,8 +16,8 @@ export interface QualityFile {
 export const QUALITY_LISTS: SegmentLists = {
   name: 'quality',
   listOf: (entry: { quality?: unknown } | null) => entry && entry.quality,
-  expected: 'qualities from 0 to 100',
-  holds: (quality) => quality >= 0 && quality <= 100,
+  unit: 'qualities',
+  range: [0, 100],
 };
 
 export type GivenQualities = QualityFile | string | URL | QualityOf;

@@ -111,9 +111,16 @@ async function fetchJson(url: string): Promise<unknown> {
   // The browser asks the CDN whether its copy has changed.
   const response = await fetch(url, { cache: 'no-cache', credentials: 'omit', redirect: 'error' });
   check(response.ok, url, 'status 200', response.status);
-  const text = await response.text();
-  check(text.length <= MAX_BYTES, url, `at most ${MAX_BYTES} bytes`, text.length);
-  return JSON.parse(text);
+  const reader = response.body!.getReader();
+  const decoder = new TextDecoder();
+  for (let text = ''; ; ) {
+    const { value, done } = await reader.read();
+    text += decoder.decode(value, { stream: !done });
+    // The body may be endless.
+    if (text.length > MAX_BYTES) await reader.cancel();
+    check(text.length <= MAX_BYTES, url, `at most ${MAX_BYTES} bytes`, text.length);
+    if (done) return JSON.parse(text);
+  }
 }
 
 function lastGood(wanted: string): TrialConfig | undefined {
