@@ -386,7 +386,7 @@ describe('wrong usage and input: status 2; the message has place, expectation an
   ])('%j', (flags, message) => refused(simulate(flags), message));
 
   test('an output that cannot be written, before the first session', async () => {
-    for (const out of [join(traces, 'a.csv', 'results.json'), traces]) {
+    for (const out of [join(traces, 'a.csv', 'results.json'), traces, `${traces}/new/`, '', '/dev/null', '/proc/x/y']) {
       await refused(simulate({ out }), /--out: expected a file that can be written/);
     }
     expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);

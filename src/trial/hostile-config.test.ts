@@ -66,7 +66,8 @@ function hostile(random: () => number): string {
     () => '{"a":'.repeat(3000),
     () => JSON.stringify({ ...config, options: { watchSeconds: 9 } }).replace('9', '1e999'),
     () => JSON.stringify(config).replace(':1}', one([':1e999}', ':-0}', ':1e-999}', ':NaN}', ':1,"mpc-l":0.1}'])),
-    () => one(['\ufeff', '\ufffe', '\u0000', '{"enabled":false},', '{"enabled":false']) + JSON.stringify(config),
+    () => `{"enabled":false,${JSON.stringify(config).slice(1)}`,
+    () => one(['\ufeff', '\ufffe', '\u0000', '{},']) + JSON.stringify(config),
     () => JSON.stringify(config).replace('spring', one(['\ud800', '\u0000', '\r\n', '\u2028', '\u202e', '"', '..'])),
     () => one(values),
   ];
