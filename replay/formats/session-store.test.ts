@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { testSession } from '../evaluation/test-sessions.fixture.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { put, temporaryFolder } from '../folder.fixture.ts';
 import { SessionStore, sessionLine } from './session-store.ts';
 
 // Letters of two and three bytes, so that bytes and characters differ.
@@ -20,6 +20,23 @@ test('gives the same sessions back, with their rows and without', () => {
   // In any order, as a report reads them.
   for (const i of [2, 0, 1]) expect(stored[i]!.segments).toEqual(SESSIONS[i]!.segments);
   expect(JSON.parse(JSON.stringify(stored))).toEqual(SESSIONS);
+});
+
+test('without a file, follows no link that waits in the temporary folder, and leaves nothing there', () => {
+  const { TMPDIR } = process.env;
+  process.env['TMPDIR'] = at();
+  try {
+    const others = put(at('others'), 'of others');
+    for (const name of [`leo-abr-sessions.${process.pid}.tmp`, `.leo-abr-sessions.${process.pid}.tmp.${process.pid}.tmp`])
+      symlinkSync(others, at(name));
+    const before = readdirSync(at());
+    store = new SessionStore();
+    expect(store.add(SESSIONS)[1]!.segments).toEqual(SESSIONS[1]!.segments);
+    expect([readFileSync(others, 'utf8'), readdirSync(at())]).toEqual(['of others', before]);
+  } finally {
+    process.env['TMPDIR'] = TMPDIR;
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+  }
 });
 
 test('keeps no rows in memory', () => {

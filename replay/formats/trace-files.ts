@@ -56,8 +56,10 @@ function filesBelow(path: string, above: readonly string[]): string[] {
   const names = readable(path, () => readdirSync(path)).filter((name) => !name.startsWith('.'));
   const paths = names.sort().map((name) => join(path, name));
   return paths.flatMap((one) => {
-    if (statOf(one).isDirectory()) return filesBelow(one, [...above, real]);
-    return isTrace(one, beginningOf(one)) ? [one] : [];
+    const stat = statOf(one);
+    if (stat.isDirectory()) return filesBelow(one, [...above, real]);
+    // A pipe without a writer never answers.
+    return stat.isFile() && isTrace(one, beginningOf(one)) ? [one] : [];
   });
 }
 

@@ -148,6 +148,11 @@ test('a disk that takes a part of a report refuses it, and has no half line', as
   expect(await stored()).toEqual([lineOf(5)]);
 });
 
+test('a link to nothing in the folder does not stop the collector', async () => {
+  await nodeFiles.symlink('gone', at('reports-2026-01-01_a.ndjson'));
+  expect((await post(await start(), lineOf(1))).status).toBe(204);
+});
+
 test('each day and each collector has files of its own, in the same folder', async () => {
   let day = 1;
   const clock = clockOf(() => Date.UTC(2026, 1, day));
