@@ -145,6 +145,14 @@ describe('the built command', () => {
     expect(tool.algorithmFiles).toEqual({ [`onnx:${model}`]: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
+  test('ends its work if nobody reads its messages', async () => {
+    const out = at('unread.json');
+    const child = spawn(process.execPath, simulate('--out', out), { stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr.destroy();
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(parseResults(readFileSync(out, 'utf8'), out).tool).not.toHaveProperty('complete');
+  });
+
   test('--out - reaches a pipe completely', () => {
     const { status, stdout } = played();
     expect(status).toBe(0);

@@ -315,7 +315,7 @@ describe('simulate', () => {
   });
 
   test('a household of a file plays, and the report has its table', async () => {
-    write('ours.json', '{"players": [{}, {"algorithm": "bola", "joinSeconds": 4}]}');
+    write('ours.json', '\ufeff{"players": [{}, {"algorithm": "bola", "joinSeconds": 4}]}');
     const flags = { household: at('ours.json'), segments: '12', algorithms: 'mpc-d,throughput' };
     await simulate({ ...flags, out: at('ours-results.json') });
     const text = await reported(at('ours-results.json'));

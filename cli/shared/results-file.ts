@@ -55,7 +55,8 @@ export function readInput(file: string, field: string, mostBytes = Number.POSITI
   let fault: string;
   try {
     const { size } = statSync(file);
-    if (size <= mostBytes) return readFileSync(file, 'utf8');
+    // Some editors begin a file with a byte order mark.
+    if (size <= mostBytes) return readFileSync(file, 'utf8').replace(/^\ufeff/, '');
     fault = `${size} bytes, more than ${mostBytes}`;
   } catch (error) {
     fault = (error as Error).message;

@@ -74,7 +74,8 @@ function statOf(path: string) {
 }
 
 function readText(file: string): string {
-  return readable(file, () => readFileSync(file, 'utf8'));
+  // Some editors begin a file with a byte order mark.
+  return readable(file, () => readFileSync(file, 'utf8').replace(/^\ufeff/, ''));
 }
 
 function beginningOf(file: string): string {
