@@ -45,11 +45,14 @@ export class Adaptation {
       events.fault('quality-unusable', 'segment qualities are modelled', cause),
     );
     const planner = new Planner({ port, session, clock, sizes, qualities, forecasting, options });
-    const decisions = new Decisions({ port, session, clock, forecasting, planner, events });
+    const decisions = new Decisions({
+      ...{ port, session, clock, forecasting, planner, events },
+      readArrived: () => this.downloads.readArrived(),
+    });
     const abandonment = new Abandonment({ port, session, forecasting, decisions });
     const pacing = port.rate && new Pacing({ rate: port.rate, session, planner, guard, events, host });
     const ticker = new Ticker(host, { clock, guard, parts: [abandonment, ...(pacing ? [pacing] : [])] });
-    this.downloads = new Downloads(inFlight, { session, clock, sizes, forecasting, ticker });
+    this.downloads = new Downloads(inFlight, { port, session, clock, sizes, forecasting, ticker });
     this.session = session;
     this.clock = clock;
     this.forecasting = forecasting;

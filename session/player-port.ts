@@ -4,6 +4,7 @@
  */
 
 import type { LiveState, PlayerState } from '../abr/controller.ts';
+import type { Arrived } from '../predictor/link/segment-download.ts';
 
 /** A part of the presentation with its own segments: a period in DASH, otherwise the whole presentation. */
 export interface Period {
@@ -142,6 +143,8 @@ export interface PlayerPort {
   situation(isFirst: boolean): Situation | undefined;
   /** Aborts the video download in flight and requests the segment again in the chosen representation. */
   abandon(choice: Choice): void;
+  /** On demand, what has arrived of a request in flight. A port that has it may skip reports (`Downloads.skipReport`). */
+  arrived?(request: object): Arrived;
   /** Absent where the player alone sets the playback rate. */
   readonly rate?: RatePort | undefined;
 }

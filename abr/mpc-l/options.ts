@@ -48,7 +48,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   abandonMargin: 0.05,
   liveStallSeconds: 1.5,
   liveLateSeconds: 0.6,
-  outagesPerSecond: 0.004,
+  outagesPerSecond: 0.008,
   stallLevelSeconds: 0.12,
 };
 

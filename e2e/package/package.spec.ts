@@ -181,7 +181,7 @@ test.describe('examples/README.md: its commands need no answer', () => {
       const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
       fs.copyFileSync(join(folder, tarball), join(copy, 'examples', tarball));
       // Beside another package, as in a folder with all that was packed.
-      fs.writeFileSync(join(copy, 'examples/leo-abr-tools-0.2.0.tgz'), '');
+      fs.writeFileSync(join(copy, 'examples/leo-abr-tools-0.3.0.tgz'), '');
       const script = rest.replace('examples/plain', `examples/${example}`);
       await inShell(script, { cwd: copy, until: /Local: +(http\S+\/)\s/ }, async (url) => {
         for (const page of pages) expect((await fetch(new URL(page, url))).status).toBe(200);

@@ -91,11 +91,8 @@ export class SegmentDownload {
 /** Newest downloads in the known throughput. */
 const DOWNLOADS_OF_THROUGHPUT = 5;
 
-/**
- * Players report bits 15 times a second and more. On demand a third of these reports, 0.2 s apart, is enough. The meter
- * waits for 0.15 s, so it may count bits up to 50 ms late.
- */
-const MOST_LEFT_OUT = 2;
+/** Players report bits 15 times a second and more. On demand each sixth report, 0.4 s apart, is enough. */
+const MOST_LEFT_OUT = 5;
 
 /** Throughput of the newest downloads in bit/s; 0 without downloads. */
 export function knownBps(downloads: readonly Download[]): number {

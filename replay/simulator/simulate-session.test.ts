@@ -149,8 +149,8 @@ describe('abandonment', () => {
     const trace = traceOf([2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2], 1);
     play(trace, impatient(1000, seen), { rttSeconds: 0.25, segmentCount: 1 });
     expect(seen[0]).toMatchObject({ receivedBits: 0, firstByteAtSeconds: undefined });
-    // Progress events are 0.15 s apart, from the first byte on.
-    expect(seen[4]!.receivedBits).toBeCloseTo(0.15 * 2e6, -2);
+    // A plan reads what has arrived between two reports.
+    expect(seen[4]!.receivedBits).toBeCloseTo(0.25 * 2e6, -2);
     expect(seen[4]!.firstByteAtSeconds).toBeCloseTo(0.25, 5);
     expect(seen[14]!.receivedBits).toBeCloseTo(0.75 * 2e6, 3);
     // 0.25 s of latency, 4 s of download, 1 s of outage.

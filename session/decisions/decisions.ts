@@ -15,6 +15,8 @@ interface DecisionParts {
   forecasting: Forecasting | undefined;
   planner: Planner;
   events: Events;
+  /** Counts all bits that have arrived. */
+  readArrived(): void;
 }
 
 export class Decisions {
@@ -22,8 +24,9 @@ export class Decisions {
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
   decide(): Choice | undefined {
-    const { port, session, clock, forecasting, events } = this._parts;
+    const { port, session, clock, forecasting, events, readArrived } = this._parts;
     forecasting?.start(clock);
+    readArrived();
     if (!session.record.isBlind) return this._ask();
     events.fault('nothing-measured', `no download could be measured: ${port.name} decides`);
     return undefined;
@@ -35,6 +38,7 @@ export class Decisions {
     const { active } = record;
     const { reconsider } = this._parts.planner.controller;
     if (!active || !reconsider) return undefined;
+    this._parts.readArrived();
     return this._ask(record.inFlight(nowSeconds));
   }
 

@@ -98,11 +98,11 @@ test('audio reaches only the meter, and is not reconsidered', () => {
   expect(record()).toMatchObject({ requestedBits: 0, measured: [], wholeDownloads: 0 });
 });
 
-test('on demand one of three reports counts, and the last one; all of a live segment do', () => {
+test('on demand one of six reports counts, and the last one; all of a live segment do', () => {
   const { downloads, request, receivedAfter, record, steady, bits } = requested();
   for (let n = 1; n <= 100; n++) {
     receivedAfter(0.005, n * 40_000, n < 100);
-    expect(record().active!.receivedBits / 40_000).toBe(n < 100 ? n - ((n - 1) % 3) : n);
+    expect(record().active!.receivedBits / 40_000).toBe(n < 100 ? n - ((n - 1) % 6) : n);
   }
   downloads.ended(request, 'whole', 0.5);
   expect(bits()).toBeCloseTo(4e6);
@@ -116,6 +116,18 @@ test('on demand one of three reports counts, and the last one; all of a live seg
     live.receivedAfter(0.05, all, true);
     expect(live.record().active!.receivedBits).toBe(all);
   }
+});
+
+test.each([
+  ['on demand', undefined, 2e6],
+  ['live', { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 }, 1e6],
+])('plans %s count the bits that skipped reports would have told', (_, live, counted) => {
+  const { port, decisions, receivedAfter, record } = requested(true, live);
+  Object.assign(port, { arrived: () => ({ totalBits: 2e6 }) });
+  receivedAfter(0.5, 1e6);
+  wait(0.5);
+  decisions.decide();
+  expect(record().active!.receivedBits).toBe(counted);
 });
 
 test('three fast downloads after slower ones end the forecasts from these', () => {

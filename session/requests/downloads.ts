@@ -12,7 +12,7 @@ import {
 } from '../../predictor/link/segment-download.ts';
 import type { Ticker } from '../decisions/ticker.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
-import type { RequestReport } from '../player-port.ts';
+import type { PlayerPort, RequestReport } from '../player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import { type Session, VideoDownload } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
@@ -21,6 +21,7 @@ import type { SessionClock } from './session-clock.ts';
 const CLOCK_SLACK_SECONDS = 0.01;
 
 interface DownloadParts {
+  port: Pick<PlayerPort, 'arrived'>;
   session: Session;
   clock: SessionClock;
   sizes: SegmentSizes;
@@ -85,9 +86,16 @@ export class Downloads {
     this._downloads.get(request)?.responded(this._parts.clock.nowSeconds(), sizeBits);
   }
 
-  /** A report of bits comes; returns whether to skip it, because a report of all bits will follow before the end. */
+  /** A report of bits comes; returns whether to skip it: later reports, the end and plans count its bits. */
   skipReport(request: object): boolean {
     return this._downloads.get(request)?.link.skipReport() === true;
+  }
+
+  /** Counts the bits of skipped reports, for a plan. */
+  readArrived(): void {
+    const { port, session } = this._parts;
+    if (!port.arrived || session.record.live.isRequested) return;
+    for (const request of this._downloads.keys()) this.received(request, port.arrived(request));
   }
 
   /** More of the body has arrived. */

@@ -8,6 +8,7 @@ import { displayedLines } from '../displayed-lines.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import { LiveSupport } from './live-support.ts';
 import { type DashPlayer, set, setting } from './player.ts';
+import { arrivedOf } from './requests.ts';
 import { allowedRepresentations, Bitrates, type Limits, readSituation } from './situation.ts';
 
 export class DashPort implements PlayerPort {
@@ -16,6 +17,7 @@ export class DashPort implements PlayerPort {
   readonly live: LiveSupport;
   readonly rate: RatePort;
   readonly bitrates = new Bitrates();
+  readonly arrived = arrivedOf;
   private _context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   private _limits: Limits | undefined;

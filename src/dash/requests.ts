@@ -60,7 +60,7 @@ export class Requests {
   }
 }
 
-function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
+export function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
   return { totalBits: Math.max(bytesLoaded(request), bodyBytes) * 8, sizeBits: request.bytesTotal * 8 };
 }
 

@@ -1,5 +1,6 @@
 /** A player of a stream on demand. README.md describes the model. */
 
+import type { Arrived } from '../../../predictor/link/segment-download.ts';
 import { CUTOFF_SECONDS } from '../../scenarios.ts';
 import type { EventQueue } from '../event-queue.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
@@ -7,8 +8,8 @@ import { Flight } from './flight.ts';
 import { Playback } from './playback.ts';
 import { nextStep, SimulatedPlayer } from './simulated-player.ts';
 
-/** Progress events are 50 ms apart. The session counts every third event (`LinkWatch.skipReport`). */
-const PROGRESS_SECONDS = 0.15;
+/** Progress events are 50 ms apart. The session counts every sixth event (`LinkWatch.skipReport`). */
+const PROGRESS_SECONDS = 0.3;
 
 export class OnDemandPlayer extends SimulatedPlayer<Flight> {
   protected readonly playback: Playback;
@@ -71,6 +72,10 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
       downloads.received(flight, { totalBits: sizeBits, sizeBits });
       this.complete();
     });
+  }
+
+  arrived(request: object): Arrived {
+    return { totalBits: (request as Flight).receivedBits(this.nowSeconds) };
   }
 
   protected appended(): void {
