@@ -36,8 +36,8 @@ function guardExit(): void {
   const { exit } = process;
   process.exit = (code) => {
     const error = new Error(`process.exit(${code ?? ''}) in an algorithm`);
-    // Stack traces of a user's code have the ending of `bundle-algorithms.ts`; other code may end the process.
-    if (error.stack?.includes('?bundled')) throw error;
+    // In stack traces, a user's code has the ending of `bundle-algorithms.ts`. Other code may end the process.
+    if (/\?bundled|data:text/.test(error.stack ?? '')) throw error;
     return exit.call(process, code);
   };
 }

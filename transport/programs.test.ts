@@ -1,17 +1,18 @@
-import { expect, jest, test } from '@jest/globals';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
 import { linkEmulator } from './programs.ts';
 
-const at = temporaryFolder('test');
-
 test('no program is run from a folder of another user', () => {
-  const user = jest.spyOn(process, 'getuid' as never).mockReturnValue(4711 as never);
-  const { TMPDIR = '' } = process.env;
-  process.env['TMPDIR'] = at();
+  const { getuid } = process;
+  const user = 2 ** 31 - process.pid;
+  const folder = join(tmpdir(), `leo-abr-${user}`);
+  process.getuid = () => user;
   try {
-    expect(linkEmulator).toThrow(`${at('leo-abr-4711')} belongs to another user`);
+    expect(linkEmulator).toThrow(`${folder} belongs to another user`);
   } finally {
-    process.env['TMPDIR'] = TMPDIR;
-    user.mockRestore();
+    Object.assign(process, { getuid });
+    rmdirSync(folder);
   }
 });

@@ -141,7 +141,11 @@ class ReportFiles {
     const { directory, clock } = this.options;
     const names = await reportFiles(directory);
     // A file may be gone by now, or be a link to nothing.
-    const sizeOf = (name: string) => nodeFiles.stat(join(directory, name)).then(({ size }) => size, () => 0);
+    const sizeOf = (name: string) =>
+      nodeFiles.stat(join(directory, name)).then(
+        ({ size }) => size,
+        () => 0,
+      );
     this.#folderBytes = (await Promise.all(names.map(sizeOf))).reduce((sum, size) => sum + size, 0);
     this.#measuredMs = clock.monotonicMs();
   }
