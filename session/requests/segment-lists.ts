@@ -1,6 +1,6 @@
 /** Files with a number for each segment, by representation. */
 
-import { check, InputError, isFrom } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
 
 /** How a file is read: where its lists are, and what they hold. */
@@ -9,14 +9,13 @@ export interface SegmentLists {
   name: string;
   /** The list in an entry of `representations`. */
   listOf(entry: never): unknown;
-  /** The unit of the numbers, and their range. */
-  unit: string;
-  range: readonly [least: number, most: number];
+  /** `bytes from 1 to 1e12` */
+  expected: string;
+  holds(value: unknown): boolean;
 }
 
 /** Returns a valid parsed file; throws an `InputError` that names the first wrong field. */
-export function parseLists<T>(value: unknown, { name, listOf, unit, range }: SegmentLists): T {
-  const expected = `${unit} from ${range[0]} to ${range[1]}`;
+export function parseLists<T>(value: unknown, { name, listOf, expected, holds }: SegmentLists): T {
   const { representations, firstIndex = 0 } = (value || {}) as { representations?: object; firstIndex?: number };
   const entries = Object.entries(representations || {});
   check(Number.isInteger(firstIndex), `${name}.firstIndex`, 'a whole number', firstIndex);
@@ -25,7 +24,7 @@ export function parseLists<T>(value: unknown, { name, listOf, unit, range }: Seg
     const field = `${name}.representations.${id}`;
     const list = listOf(entry as never);
     check(Array.isArray(list), field, `an array of ${expected}`, list);
-    for (const [i, one] of list.entries()) check(isFrom(one, range[0], range[1]), `${field}[${i}]`, expected, one);
+    for (const [i, one] of list.entries()) check(holds(one), `${field}[${i}]`, expected, one);
   }
   return value as T;
 }

@@ -1,6 +1,7 @@
 /** Qualities of future segments, as the page knows them. */
 
 import type { PlayerState } from '../../abr/controller.ts';
+import { isFrom } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
 import type { Situation } from '../player-port.ts';
 import { loadLists, type SegmentLists } from './segment-lists.ts';
@@ -16,8 +17,8 @@ export interface QualityFile {
 export const QUALITY_LISTS: SegmentLists = {
   name: 'quality',
   listOf: (entry: { quality?: unknown } | null) => entry && entry.quality,
-  unit: 'qualities',
-  range: [0, 100],
+  expected: 'qualities from 0 to 100',
+  holds: (quality) => isFrom(quality, 0, 100),
 };
 
 export type GivenQualities = QualityFile | string | URL | QualityOf;

@@ -1,5 +1,6 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
+import { isFrom } from '../../abr/errors.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 import { parseLists, type SegmentLists } from './segment-lists.ts';
 
@@ -36,9 +37,9 @@ export interface SizesFile {
 export const SIZE_LISTS: SegmentLists = {
   name: 'sizes',
   listOf: (entry) => entry,
-  unit: 'bytes',
+  expected: 'bytes from 1 to 1e12',
   // Far beyond, the sums of plans would be infinite, and their differences NaN.
-  range: [1, 1e12],
+  holds: (bytes) => isFrom(bytes, 1, 1e12),
 };
 
 /** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */

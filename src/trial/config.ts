@@ -113,14 +113,16 @@ async function fetchJson(url: string): Promise<unknown> {
   check(response.ok, url, 'status 200', response.status);
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();
-  for (let text = ''; ; ) {
-    const { value, done } = await reader.read();
-    text += decoder.decode(value, { stream: !done });
-    // The body may be endless.
-    if (text.length > MAX_BYTES) await reader.cancel();
-    check(text.length <= MAX_BYTES, url, `at most ${MAX_BYTES} bytes`, text.length);
-    if (done) return JSON.parse(text);
-  }
+  let text = '';
+  let part: ReadableStreamReadResult<Uint8Array>;
+  do {
+    part = await reader.read();
+    text += decoder.decode(part.value, { stream: !part.done });
+  } while (!part.done && text.length <= MAX_BYTES);
+  // The body may be endless.
+  await reader.cancel();
+  check(text.length <= MAX_BYTES, url, `at most ${MAX_BYTES} bytes`, text.length);
+  return JSON.parse(text);
 }
 
 function lastGood(wanted: string): TrialConfig | undefined {
