@@ -32,12 +32,14 @@ export function playerState({
   qualities,
   options,
 }: StateParts): PlayerState {
-  const { started, last, beforeLastBps } = record;
+  const { started, last, beforeLastBps, active } = record;
   const { period, ladder, playback } = situation;
-  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
+  const loading = inFlight && active!.segment;
+  const indexInPeriod = loading ? loading.index : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
-  const live = record.live.state(situation, indexInPeriod, clocks.nowSeconds);
+  const live =
+    situation.live && record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
   const upcomingQualities = qualities.upcoming(situation, {
     index: indexInPeriod,
     count: rows,
@@ -64,6 +66,24 @@ export function playerState({
     weights: options.weightsOf(situation),
     ...(live && { live }),
   };
+}
+
+/**
+ * Start of the segment in flight, or of the next, in the presentation. Where the segment before or the request tells it,
+ * that counts: durations vary, so after hours an index times the present duration is far off.
+ */
+function startOf(
+  { period, playback: { segmentSeconds } }: Situation,
+  index: number,
+  last: SegmentRequest | undefined,
+  inFlight: SegmentRequest | undefined,
+): number {
+  const byIndex = period.startSeconds + index * segmentSeconds;
+  if (!inFlight) return last && last.index === index - 1 ? last.endSeconds : byIndex;
+  const told = inFlight.endSeconds - inFlight.segmentSeconds;
+  // A part of a segment may have a request of its own.
+  const isPart = inFlight.segmentSeconds < segmentSeconds / 2 && Math.abs(told - byIndex) < segmentSeconds;
+  return isPart ? byIndex : told;
 }
 
 /** Index in the period of the segment that the player will request next. */

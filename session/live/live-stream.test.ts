@@ -14,15 +14,15 @@ test('a controller gets the times of the segment to decide on, and the chunks of
   const stream = new LiveStream();
   const situation = (firstChunkSeconds: number) => {
     const live = { nowSeconds: 100, firstChunkSeconds, latencySeconds: 3, isPaceable: true };
-    return { period: { startSeconds: 5 }, playback: { segmentSeconds: 4 }, live } as unknown as Situation;
+    return { playback: { segmentSeconds: 4 }, live } as unknown as Situation;
   };
-  const whole = { latencySeconds: 3, offRateShare: 0, chunkSeconds: 4, firstChunkAtSeconds: 10 + 5 + 24 * 4 + 6 - 100 };
-  expect(stream.state(situation(6), 24, 10)).toEqual(whole);
-  expect(stream.state(situation(1), 24, 10)).toEqual({ ...whole, chunkSeconds: 1, firstChunkAtSeconds: 12 });
+  const whole = { latencySeconds: 3, offRateShare: 0, chunkSeconds: 4, firstChunkAtSeconds: 10 + 101 + 6 - 100 };
+  expect(stream.state(situation(6), 101, 10)).toEqual(whole);
+  expect(stream.state(situation(1), 101, 10)).toEqual({ ...whole, chunkSeconds: 1, firstChunkAtSeconds: 12 });
   const media = { nowSeconds: 100, firstChunkSeconds: 1, startSeconds: 90, segmentSeconds: 4 };
   const waits = stream.requested(media, true, 10);
   waits.received(10.5, 1e6, 8);
   waits.ended(10.5, true);
-  expect(stream.state(situation(1), 24, 10)).toMatchObject({ chunkSeconds: 0.5 });
-  expect(stream.state({ ...situation(1), live: undefined }, 24, 10)).toBeUndefined();
+  expect(stream.state(situation(1), 101, 10)).toMatchObject({ chunkSeconds: 0.5 });
+  expect(stream.state({ ...situation(1), live: undefined }, 101, 10)).toBeUndefined();
 });

@@ -63,8 +63,8 @@ export class LiveStream {
     );
   }
 
-  /** `index`: of the segment to decide on, in its period. Undefined on demand. */
-  state({ period, playback, live }: Situation, index: number, nowSeconds: number): LiveState | undefined {
+  /** `startSeconds`: of the segment to decide on, in the presentation. Undefined on demand. */
+  state({ playback, live }: Situation, startSeconds: number, nowSeconds: number): LiveState | undefined {
     if (!live) return undefined;
     const { segmentSeconds } = playback;
     const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
@@ -72,7 +72,7 @@ export class LiveStream {
       ...rest,
       offRateShare: this._offRate?.share || 0,
       chunkSeconds: this._videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
-      firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
+      firstChunkAtSeconds: nowSeconds + startSeconds + firstChunkSeconds - captured,
     };
   }
 }

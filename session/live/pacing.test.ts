@@ -71,7 +71,7 @@ describe('the rate of a live stream', () => {
     expect(port.rates).toEqual([0.95, 1, 0.9]);
   });
 
-  type PacingStep = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
+  type PacingStep = [change: (core: Playing) => void, seconds: number, ...rates: (number | undefined)[]];
   test.each<[string, ...PacingStep[]]>([
     ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],
     [
@@ -91,13 +91,25 @@ describe('the rate of a live stream', () => {
       [plays({ playbackRate: 1 }), 0.1, 1.05],
     ],
     ['is set again where the player has set 1 for reasons of its own', [plays({ playbackRate: 1 }), 1, 0.95]],
+    ['stays after an outage, however long', [plays({}, { nowSeconds: 157, latencySeconds: 60 }), 2]],
+    [
+      "is the player's after a seek back, until playback is near live again",
+      [plays({}, { latencySeconds: 60 }), 0.1, undefined],
+      [plays({}, { nowSeconds: 110 }), 5],
+      [plays({}, { latencySeconds: 5 }), 0.1, 0.95],
+    ],
+    [
+      "is the player's after a long pause that ends in no jump",
+      [plays({ isPaused: true }, { nowSeconds: 157, latencySeconds: 60, maxLatencySeconds: Infinity }), 0.1, undefined],
+      [plays({ isPaused: false }), 5],
+    ],
   ])('%s', (_, ...steps) => {
     const core = playing();
-    const expected = [0.95];
+    const expected: (number | undefined)[] = [0.95];
     for (const [change, seconds, ...rates] of steps) {
       change(core);
       wait(seconds);
-      expect(core.port.rates).toEqual([...expected, ...rates]);
+      expect(core.port.rates).toStrictEqual([...expected, ...rates]);
       expected.push(...rates);
     }
     expect(core.events.faults).toEqual([]);
@@ -116,6 +128,7 @@ describe('the rate of a live stream', () => {
     ['no live stream', new ScriptedPacing(), new FakePort()],
     ['no catch-up', new ScriptedPacing(), livePort({ isPaceable: false })],
     ['no pace', new Scripted(), livePort()],
+    ['a start far behind live', new ScriptedPacing(), livePort({ latencySeconds: 60 })],
   ])("is the player's where there is %s", (_, controller, port) => {
     port.play({ bufferLevelSeconds: 1 });
     playing(controller, port);

@@ -8,7 +8,7 @@ import type { Planner } from '../decisions/planner.ts';
 import type { Ticking } from '../decisions/ticker.ts';
 import type { Host } from '../host.ts';
 import type { Events, Guard } from '../page/events.ts';
-import { onStep, type RatePort } from '../player-port.ts';
+import { type LivePosition, onStep, type RatePort } from '../player-port.ts';
 import type { Session } from '../requests/session.ts';
 
 /** Smaller differences of rates, and of latencies in seconds, count as none. */
@@ -24,6 +24,8 @@ const EARLY_TICK_SECONDS = 0.02;
 const JUMP_MS = 5000;
 /** Timers are late in a hidden tab, so its rate is 1, unless playback is later than this. */
 const HIDDEN_LATE_SECONDS = 1;
+/** A viewer who goes back to where playback is later than this wants to see that. */
+const BACK_SECONDS = 12;
 
 export interface PacingParts {
   rate: RatePort;
@@ -45,6 +47,9 @@ export class Pacing implements Ticking {
   private _jumpedMs = Number.NEGATIVE_INFINITY;
   /** The controller that has set no usable pace: the rate stays the player's until another controller comes. */
   private _failed: Controller | undefined;
+  /** Where playback was; `Infinity` before it. */
+  private _positionSeconds = Number.POSITIVE_INFINITY;
+  private _isBack = false;
 
   constructor(private readonly _parts: PacingParts) {}
 
@@ -81,6 +86,7 @@ export class Pacing implements Ticking {
     const situation = isAsked ? (kept ? kept.situation : planner.situation()) : undefined;
     if (!situation || !situation.live || !situation.live.isPaceable) return false;
     const { playback, period } = situation;
+    if (this._goesBack(situation.live, playback.isPaused)) return false;
     const inFlight = kept ? kept.inFlight : session.record.inFlight(nowSeconds);
     const held = this._held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
@@ -116,6 +122,17 @@ export class Pacing implements Ticking {
     }
     return true;
   };
+
+  /** The viewer has gone back: by a seek, at the start, or by a pause without a jump after it. The player sets the rate. */
+  private _goesBack(live: LivePosition, isPaused: boolean): boolean {
+    const { nowSeconds, latencySeconds, targetLatencySeconds, maxLatencySeconds } = live;
+    const positionSeconds = nowSeconds - latencySeconds;
+    const isStep = positionSeconds < this._positionSeconds - 1 || (isPaused && maxLatencySeconds === Infinity);
+    const isLate = latencySeconds > Math.min(maxLatencySeconds, targetLatencySeconds + BACK_SECONDS);
+    this._positionSeconds = positionSeconds;
+    this._isBack = isLate && (this._isBack || isStep);
+    return this._isBack;
+  }
 
   /**
    * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns how long the pace's rate still has to wait.

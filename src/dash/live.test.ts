@@ -73,6 +73,18 @@ test.each([3000, undefined])("the state follows dash.js's clock, or its latency 
   expect(live!.firstChunkAtSeconds - nowSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS);
 });
 
+test('durations of a timeline vary: a segment begins where it is said, and the next where the last one ends', () => {
+  const { player, controller, request, state } = start();
+  request(49);
+  player.bufferLevelSeconds = 1;
+  // The manifest is read again, and begins with a shorter segment.
+  for (const one of player.representations) one.segmentDuration = 1.9;
+  const { live, nowSeconds } = state();
+  expect(live!.firstChunkAtSeconds - nowSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS - 0.1);
+  wait(1);
+  expect(controller.states.at(-1)!.live!.firstChunkAtSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS - 0.1 - 2);
+});
+
 describe('low-latency downloads', () => {
   test('that the encoder limits do not lower the estimate, and are no outage', () => {
     const { player, request, chunks, state, observed, faults } = start();

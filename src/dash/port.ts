@@ -88,7 +88,9 @@ export class DashPort implements PlayerPort {
     if (replaces && isLoading) return this._context!.getRepresentation();
     const path = 'buffer.fastSwitchEnabled';
     const value = replaces ? null : false;
-    if (this.mayReplace && setting(this._player, path) !== value) set(this._player, path, value);
+    const present = setting(this._player, path);
+    // The page may have set `true` since.
+    if (this.mayReplace && present !== value && present !== true) set(this._player, path, value);
     this._isOutgrown = false;
     return this.representation(choice);
   }
@@ -111,6 +113,7 @@ export class DashPort implements PlayerPort {
     this.gauge.forget();
     this.gauge.isQuotaExceeded = false;
     this.live.forget();
+    this.bitrates.forget();
     this.asked(undefined);
   }
 }

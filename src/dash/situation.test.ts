@@ -68,6 +68,12 @@ test('when the page comes to allow more, dash.js may replace what is buffered, b
   expect(asked(3)).toEqual([2, null]);
   expect(asked(3)).toEqual([2, false]);
   expect(asked(1)).toEqual([0, false]);
+  // The page has chosen since.
+  buffer.fastSwitchEnabled = true;
+  expect([asked(1), asked(3)]).toEqual([
+    [0, true],
+    [2, true],
+  ]);
 });
 
 describe('bitrates', () => {
@@ -88,6 +94,14 @@ describe('bitrates', () => {
     const { player, asked } = playing([1e6, 2e6, 2e6]);
     expect([asked().ladderBps, player.ask()]).toEqual([[1e6, 2e6], 2]);
     expect(playing([1e6, 2e6, 2e6], [3, 1, 2]).player.ask()).toBe(1);
+  });
+
+  test("are the next source's, though its ids are the same", () => {
+    const { player, asked } = playing([1e6, 2e6, 4e6]);
+    asked();
+    player.nextSource();
+    const representations = player.representations.map((one) => ({ ...one, bandwidth: 3 * one.bandwidth }));
+    expect(asked({ representations }).ladderBps).toEqual([3e6, 6e6, 12e6]);
   });
 
   test("dash.js's initial one may be the lesser of equal ones", () => {

@@ -44,6 +44,11 @@ export class Bitrates {
     return this._described;
   }
 
+  /** Periods and representations of another source often have the same ids. */
+  forget(): void {
+    this._periodId = undefined;
+  }
+
   of({ id, bandwidth, mediaInfo }: Representation): number {
     return (mediaInfo!.streamInfo!.id === this._periodId && this._known.get(id)) || bandwidth;
   }

@@ -51,6 +51,14 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
     expect(played(rates).decisions[0]!.representationId).toBe('1000000-640x360-1');
   });
 
+  test('the browser is asked which levels it decodes, whichever is the first', () => {
+    const variants = LADDER_BPS.map((bps, i) => `BANDWIDTH=${bps},RESOLUTION=${PICTURES[i]}`);
+    const { player, hls } = played(variants, 0, { startLevel: 0 });
+    const frag = player.fragment(0, 0);
+    hls.trigger(Player.Events.FRAG_BUFFERED, { frag, part: null, stats: frag.stats, id: frag.type });
+    expect(hls.levels.filter(({ supportedResult }) => !supportedResult)).toEqual([]);
+  });
+
   test('a change of pathway keeps the ids, and forgets no download', () => {
     const pathways = ['a', 'b'].flatMap((id) => LADDER_BPS.map((bps) => `BANDWIDTH=${bps},PATHWAY-ID="${id}"`));
     const { player, hls, controller, ladder, decisions } = played(pathways, 1);

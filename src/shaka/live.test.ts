@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { Scripted, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
-import { attached, type FakePlayer, liveHlsPlayer, livePlayer, playLive } from './fake-player.fixture.ts';
+import { attached, type FakePlayer, liveHlsPlayer, livePlayer, playLive, segmentAt } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -23,6 +23,21 @@ test("joins at the stream's target, on the stream's clock", () => {
     firstChunkAtSeconds: 24 * 4 + 1 - 100,
     chunkSeconds: 1,
   });
+});
+
+test('a segment keeps its index, however long the segment is that plays', () => {
+  const player = livePlayer();
+  const { controller } = attached({ controller: new ScriptedAbandoning() }, player);
+  player.load();
+  for (const seconds of [4, 2]) {
+    const playing = { ...segmentAt(0), getEndTime: () => seconds };
+    for (const { video } of player.variants) video!.segmentIndex = { find: () => 0, get: () => playing };
+    player.send(24);
+    wait(0.2);
+    expect(controller.inFlights.at(-1)!.segmentIndex).toBe(24);
+    const { live, nowSeconds } = controller.states.at(-1)!;
+    expect(live!.firstChunkAtSeconds - nowSeconds).toBeCloseTo(96 + 1 - 100);
+  }
 });
 
 const PARTS = '#EXTM3U\n#EXT-X-PART-INF:PART-TARGET=0.5\n';
@@ -92,6 +107,8 @@ test('a segment that does not exist yet stays requested until Shaka gives up', (
   sent.failed(1001);
   expect(handle.state.requestedBits).toBe(4e6);
   sent.failed(1010);
+  expect(handle.state.requestedBits).toBe(0);
+  player.send(24).failed(1001, { error: { code: 1001, severity: 2 } });
   expect(handle.state.requestedBits).toBe(0);
 });
 

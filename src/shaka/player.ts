@@ -179,6 +179,8 @@ export const MEDIA_PLAYLIST = 2;
 /** A value of `Error.Code`. */
 export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;
+/** A value of `Error.Severity`. */
+export const CRITICAL = 2;
 
 const METHODS =
   'configure getNetworkingEngine addEventListener removeEventListener getBufferedInfo getMediaElement getVariantTracks ' +

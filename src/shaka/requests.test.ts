@@ -106,6 +106,12 @@ test('takes sizes from the segment index', () => {
   expect(decided().segmentsRemaining).toBe(10);
 });
 
+test('counts the segments of the index, however long the segment is that plays', () => {
+  const player = new FakePlayer();
+  player.variants[1]!.video!.segmentIndex = { find: (seconds) => Math.floor(seconds / 2), get: () => segmentAt(0) };
+  expect(loaded(player).decided().segmentsRemaining).toBe(20);
+});
+
 test('bytes without a request, as of media over QUIC, are throughput', () => {
   const player = new FakePlayer();
   const { handle, decisions, faults } = attached({}, player);

@@ -7,7 +7,7 @@ import type { Choice } from '../../session/player-port.ts';
 import { VideoDownload } from '../../session/requests/session.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
 import type { RequestContext, ShakaRequest, ShakaStream } from './player.ts';
-import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
+import { BAD_HTTP_STATUS, CRITICAL, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
 
 export interface HeadersEvent {
@@ -18,7 +18,7 @@ export interface HeadersEvent {
 export interface EndEvent {
   request: object;
   response?: { data?: { byteLength: number } | null; timeMs?: number };
-  error?: { code?: number } | null;
+  error?: { code?: number; severity?: number } | null;
   /** By Shaka's own timer: it tries again. */
   aborted?: boolean;
 }
@@ -73,8 +73,8 @@ export class Requests {
     },
     downloadfailed: ({ request, error, aborted }: EndEvent) => {
       const { downloads } = this._adaptation;
-      // A live segment may not exist yet. If Shaka gives up, it says so.
-      if (error?.code === BAD_HTTP_STATUS && this._known.get(request)?.isLive) {
+      // A live segment may not exist yet. If Shaka gives up, it says so. It does not repeat a forbidden request (401, 403).
+      if (error?.code === BAD_HTTP_STATUS && error.severity !== CRITICAL && this._known.get(request)?.isLive) {
         downloads.restarted(request);
         return downloads.refused(request);
       }

@@ -93,13 +93,15 @@ export class Presentation {
     const segmentSeconds = this._live.wholeSeconds(reference);
     const endSeconds = startSeconds + segmentSeconds;
     const nominalSeconds = this.segmentSeconds();
+    // The nominal duration is that of the segment that plays, so an index by it would not stay the same.
+    const longestSeconds = this._live.longestSeconds || nominalSeconds;
     const { id, bitrateBps } = this.variants.rungOf(stream);
     const listed: number | null | undefined = this._live.isLive ? null : stream.segmentIndex?.find(startSeconds);
     return {
       period: this._period(nominalSeconds),
       representation: { id, bitrateBps },
       // The middle of a segment or of one of its parts; boundaries may lie beside the nominal ones.
-      index: listed ?? Math.floor((startSeconds + Math.min(segmentSeconds, nominalSeconds) / 2) / nominalSeconds),
+      index: listed ?? Math.floor((startSeconds + Math.min(segmentSeconds, longestSeconds) / 2) / longestSeconds),
       segmentSeconds,
       endSeconds,
       // Parts so far are no segment.
@@ -156,7 +158,10 @@ export class Presentation {
     const { end } = this._player.seekRange();
     // Before a source is loaded, its end is unknown.
     const isOpen = this._live.isLive || !(end > 0);
-    const segmentCount = isOpen ? Number.POSITIVE_INFINITY : Math.ceil(end / seconds - 0.01);
+    // Durations may vary. The audio may end a little later than the video.
+    const last: number | null | undefined = this._index()?.find(end - 1);
+    const counted = last == null ? Math.ceil(end / seconds - 0.01) : last + 1;
+    const segmentCount = isOpen ? Number.POSITIVE_INFINITY : counted;
     return { id: '0', startSeconds: 0, firstIndex: 0, segmentCount, segmentsAfter: 0 };
   }
 }

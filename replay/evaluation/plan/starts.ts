@@ -41,9 +41,8 @@ export function parseStarts(text: string): StartsRule {
 
 /**
  * Returns the sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
- * `SLACK_SECONDS`, or a live session's media alone. A trace that is too short for one session plays floor(duration /
- * segment)
- * - 2 segments from 0, without wrapping (live: floor(duration / segment) after the join). Empty if these are fewer than
+ * `SLACK_SECONDS`, or a live session's media alone. A trace that is too short for one session plays two segments less
+ * than it holds, from 0, without wrapping (live: those it holds after the join). Empty if these are fewer than
  * `leastSegments`, or if none of the given starts fits.
  */
 export function sessionStarts(
