@@ -11,7 +11,7 @@ export interface SegmentLists {
   listOf(entry: never): unknown;
   /** `bytes from 1 to 1e12` */
   expected: string;
-  holds(value: unknown): boolean;
+  holds(value: number): boolean;
 }
 
 /** Returns a valid parsed file; throws an `InputError` that names the first wrong field. */
@@ -24,7 +24,7 @@ export function parseLists<T>(value: unknown, { name, listOf, expected, holds }:
     const field = `${name}.representations.${id}`;
     const list = listOf(entry as never);
     check(Array.isArray(list), field, `an array of ${expected}`, list);
-    for (const [i, one] of list.entries()) check(holds(one), `${field}[${i}]`, expected, one);
+    for (const [i, one] of list.entries()) check(Number.isFinite(one) && holds(one), `${field}[${i}]`, expected, one);
   }
   return value as T;
 }

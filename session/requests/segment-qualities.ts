@@ -1,7 +1,6 @@
 /** Qualities of future segments, as the page knows them. */
 
 import type { PlayerState } from '../../abr/controller.ts';
-import { isFrom } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
 import type { Situation } from '../player-port.ts';
 import { loadLists, type SegmentLists } from './segment-lists.ts';
@@ -18,7 +17,7 @@ export const QUALITY_LISTS: SegmentLists = {
   name: 'quality',
   listOf: (entry: { quality?: unknown } | null) => entry && entry.quality,
   expected: 'qualities from 0 to 100',
-  holds: (quality) => isFrom(quality, 0, 100),
+  holds: (quality) => quality >= 0 && quality <= 100,
 };
 
 export type GivenQualities = QualityFile | string | URL | QualityOf;

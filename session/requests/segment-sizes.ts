@@ -1,6 +1,5 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
-import { isFrom } from '../../abr/errors.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 import { parseLists, type SegmentLists } from './segment-lists.ts';
 
@@ -39,7 +38,7 @@ export const SIZE_LISTS: SegmentLists = {
   listOf: (entry) => entry,
   expected: 'bytes from 1 to 1e12',
   // Far beyond, the sums of plans would be infinite, and their differences NaN.
-  holds: (bytes) => isFrom(bytes, 1, 1e12),
+  holds: (bytes) => bytes >= 1 && bytes <= 1e12,
 };
 
 /** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
