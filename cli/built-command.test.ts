@@ -97,15 +97,20 @@ describe('the built command', () => {
       expect(stderr).toContain('mine.json: tool.algorithmFiles: expected');
     });
 
-    test('that throws ends its session: status 1 and a message with file and line', () => {
-      const decide = "decide(state) { if (state.segmentIndex > 1) throw new Error('out of ideas'); return low; }";
+    test.each([
+      ['throws', "throw new Error('out of ideas')", 'out of ideas', '1'],
+      ['ends the process', 'process.exit(0)', 'process.exit(0) in an algorithm', '1'],
+      ['ends its thread', 'process.exit(0)', 'process.exit(0) in an algorithm', '2'],
+    ])('that %s ends its session: status 1 and a message with file and line', (_, act, message, jobs) => {
+      const decide = `decide(state) { if (state.segmentIndex > 1) ${act}; return low; }`;
       const low = "const low: object = { representation: 0, controller: 'x', reason: '' };";
       const mine = file('throws.ts', `${low} export const createController = () => ({ name: 'mine', ${decide} });`);
-      const { status, stdout, stderr } = playedBy(mine);
+      const { status, stdout, stderr } = playedBy(mine, '--jobs', jobs);
       expect(status).toBe(1);
       expect(parseResults(stdout, 'stdout').sessions[0]).toMatchObject({ endedBy: 'fault', segments: { length: 2 } });
-      expect(stderr).toMatch(/sessions ended by a fault, the first: \S+throws\.ts on golden at 0 s: Error: out of/);
-      expect(stderr).toMatch(/out of ideas\n +at .*throws\.ts\?bundled:\d+/);
+      expect(stderr).toMatch(/sessions ended by a fault, the first: \S+throws\.ts on golden at 0 s: Error: /);
+      expect(stderr).toContain(`Error: ${message}\n`);
+      expect(stderr).toMatch(/\n +at .*throws\.ts\?bundled:\d+/);
     });
 
     test.each([
@@ -138,6 +143,14 @@ describe('the built command', () => {
     const bitrates = (name: string) => rowsOf(name).map(({ bitrateBps }) => bitrateBps);
     expect(bitrates('mpc-l@onnx')).toEqual(bitrates('mpc-l'));
     expect(tool.algorithmFiles).toEqual({ [`onnx:${model}`]: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+
+  test('ends its work if nobody reads its messages', async () => {
+    const out = at('unread.json');
+    const child = spawn(process.execPath, simulate('--out', out), { stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr.destroy();
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(parseResults(readFileSync(out, 'utf8'), out).tool).not.toHaveProperty('complete');
   });
 
   test('--out - reaches a pipe completely', () => {

@@ -323,7 +323,7 @@ describe('simulate', () => {
   });
 
   test('a household of a file plays, and the report has its table', async () => {
-    write('ours.json', '{"players": [{}, {"algorithm": "bola", "joinSeconds": 4}]}');
+    write('ours.json', '\ufeff{"players": [{}, {"algorithm": "bola", "joinSeconds": 4}]}');
     const flags = { household: at('ours.json'), segments: '12', algorithms: 'mpc-d,throughput' };
     await simulate({ ...flags, out: at('ours-results.json') });
     const text = await reported(at('ours-results.json'));
@@ -394,7 +394,7 @@ describe('wrong usage and input: status 2; the message has place, expectation an
   ])('%j', (flags, message) => refused(simulate(flags), message));
 
   test('an output that cannot be written, before the first session', async () => {
-    for (const out of [join(traces, 'a.csv', 'results.json'), traces]) {
+    for (const out of [join(traces, 'a.csv', 'results.json'), traces, `${traces}/new/`, '', '/dev/null', '/proc/x/y']) {
       await refused(simulate({ out }), /--out: expected a file that can be written/);
     }
     expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);

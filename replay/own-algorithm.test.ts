@@ -18,6 +18,11 @@ describe('importOwnAlgorithms', () => {
 
   test.each([
     ['a module that throws', 'throw new Error("at once")', 'a module that loads, got Error: at once at '],
+    [
+      'one that ends the process',
+      'process.exit(0)\n//# sourceURL=x?bundled',
+      'a module that loads, got Error: process.exit(0) in an',
+    ],
     ['no export', '', `${EXPORT} nothing`],
     ['another export', 'export default {}', `${EXPORT} default`],
     ['no function', 'export const createController = {}', `${EXPORT} createController`],

@@ -18,9 +18,28 @@ export function isOwnAlgorithm(controller: string): boolean {
   return controller.includes('/') || /\.(ts|js|mjs)$/.test(controller);
 }
 
-/** Rejects with an `InputError` for a module that cannot be loaded or has no `createController`. */
+/**
+ * Rejects with an `InputError` for a module that cannot be loaded or has no `createController`. In Node, `process.exit`
+ * throws in these modules, because it would end all sessions, and with the status of success.
+ */
 export async function importOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<OwnControllers> {
+  if (algorithms.length > 0) guardExit();
   return new Map(await Promise.all(algorithms.map(async (one) => [one.name, await importOwn(one)] as const)));
+}
+
+let isGuarded = false;
+
+function guardExit(): void {
+  const { process } = globalThis as Partial<Pick<typeof globalThis, 'process'>>;
+  if (isGuarded || process === undefined) return;
+  isGuarded = true;
+  const { exit } = process;
+  process.exit = (code) => {
+    const error = new Error(`process.exit(${code ?? ''}) in an algorithm`);
+    // In stack traces, a user's code has the ending of `bundle-algorithms.ts`. Other code may end the process.
+    if (/\?bundled|data:text/.test(error.stack ?? '')) throw error;
+    return exit.call(process, code);
+  };
 }
 
 async function importOwn({ name, source }: OwnAlgorithm): Promise<CreateController> {

@@ -7,6 +7,7 @@ import {
   constants,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -111,6 +112,9 @@ export function transportProgram(): string {
 function built(name: string, sources: readonly string[], build: (folder: string, program: string) => void): string {
   const cache = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`);
   mkdirSync(cache, { recursive: true });
+  // Root must not run what somebody else has put there.
+  const { uid } = lstatSync(cache);
+  if (uid !== (process.getuid?.() ?? 0)) throw new Error(`${cache} belongs to another user: remove it, or set TMPDIR`);
   const hash = createHash('sha256');
   for (const source of sources) hash.update(readFileSync(join(SOURCE_FOLDER, source)));
   const program = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);

@@ -279,6 +279,14 @@ test('without abandonment, more buffer never lowers a score, and larger sizes ne
   });
 });
 
+test('the smallest and the largest sizes that a page may give have a score', () => {
+  const rows = fc.array(fc.array(fc.constantFrom(8, 4e6, 8e12), { minLength: 6, maxLength: 6 }), { minLength: 1 });
+  forAll([anyCase(), rows], SEED, ({ state, forecast }, upcomingSizesBits) => {
+    for (const { score } of evaluationsOf({ ...state, upcomingSizesBits }, forecast))
+      expect(Number.isFinite(score)).toBe(true);
+  });
+});
+
 test('a higher price of stalls or of switches never raises a score', () => {
   const lower = { mu: 0, lambda: 0, stall: 0, rise: 0 };
   forAll([anyCase(), fc.constantFrom(...(Object.keys(lower) as (keyof typeof lower)[]))], SEED, (one, price) => {

@@ -79,6 +79,7 @@ export function hostileLines(count: number, seed = 1): string[] {
     () => one(random, TEXTS),
     () => String.fromCharCode(...Array.from({ length: 200 }, () => Math.floor(random() * 256))).replace(/[\r\n]/g, ' '),
     () => '['.repeat(Math.floor(random() * 4000)),
+    () => one(random, ['\ufeff', '\ufffe', changed({}), '{},']) + changed({}),
   ];
   return Array.from({ length: count }, () => one(random, kinds)());
 }

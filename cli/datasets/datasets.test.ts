@@ -20,6 +20,7 @@ const IPERF = 'iperf3-0.1s-2m-2023-09-21-06-10-00.json';
 const TREE = JSON.stringify({
   tree: [
     { path: TRACE, type: 'blob' },
+    { path: 'data/starlink_holdout30/../../../../osn_recording_046_window_000.trace', type: 'blob' },
     { path: 'data', type: 'tree' },
   ],
 });

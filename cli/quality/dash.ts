@@ -25,6 +25,9 @@ interface Source extends Pick<ReturnType<typeof periodsOf>[number], 'startSecond
   place: string;
 }
 
+/** Weeks of segments. */
+const MOST_SEGMENTS = 1e6;
+
 export function readDash(text: string, file: string): StreamRepresentation[] {
   const mpd = new DOMParser().parseFromString(text, 'text/xml').documentElement as unknown as Element;
   if (mpd.getAttribute('type') === 'dynamic') throw new InputError(file, 'a static MPD', undefined, 'a dynamic one');
@@ -109,7 +112,7 @@ function templateSegments(template: readonly Element[], source: Source): Address
   const address = (name: string, { number = 0, time = 0 } = {}) => {
     const pattern = inherited(template, name);
     const values: Record<string, unknown> = { RepresentationID: id, Bandwidth: bandwidth, Number: number, Time: time };
-    const path = pattern?.replace(/\$(\w*)(?:%0(\d+)d)?\$/g, (_, key: string, width = '0') =>
+    const path = pattern?.replace(/\$(\w*)(?:%0(\d{1,2})d)?\$/g, (_, key: string, width = '0') =>
       key === '' ? '$' : String(values[key] ?? '').padStart(Number(width), '0'),
     );
     return path === undefined ? undefined : { file: pathOf(path, base) };
@@ -161,6 +164,7 @@ function timesOf(elements: readonly Element[], source: Source, most = Number.POS
       const repeats = own(entry, 'r') || 0;
       const until = own(entries[i + 1], 't') || end;
       const count = repeats < 0 ? Math.round((until - time) / duration) : repeats + 1;
+      check(count < MOST_SEGMENTS, place, `fewer than ${MOST_SEGMENTS} segments`, count);
       for (let k = 0; k < count && ticks.length < most; k++, time += duration) ticks.push({ time, duration });
     }
   } else {
@@ -168,6 +172,7 @@ function timesOf(elements: readonly Element[], source: Source, most = Number.POS
     check(duration > 0, place, 'a duration of segments', duration);
     // A remainder of a few ticks is a rounding error.
     const count = Math.min(most, Math.ceil((end - offset) / duration - 1e-3));
+    check(count < MOST_SEGMENTS, place, `fewer than ${MOST_SEGMENTS} segments`, count);
     for (let k = 0; k < count; k++) ticks.push({ time: offset + k * duration, duration });
   }
   return ticks.map(({ time, duration }) => ({

@@ -151,6 +151,11 @@ test.each([
   [VIDEO('<ContentProtection/><Representation/>'), 'expected media without encryption, got ContentProtection'],
   [ONE('<SegmentTemplate media="m" duration="4"/>', 0), 'v: expected a bandwidth above 0, got "0"'],
   [ONE('<SegmentTemplate media="m"/>'), 'v: expected a duration of segments, got 0'],
+  [ONE('<SegmentTemplate media="m" duration="1" timescale="99999999"/>'), 'fewer than 1000000 segments, got 6049999'],
+  [
+    ONE('<SegmentTemplate media="m"><SegmentTimeline><S d="1" r="2147483647"/></SegmentTimeline></SegmentTemplate>'),
+    'v: expected fewer than 1000000 segments, got 2147483648',
+  ],
   [ONE('<BaseURL>http://a/</BaseURL>'), 'expected a file on disk (download the stream first), got "http://a/"'],
   [ONE(''), 'v: expected segments or a BaseURL'],
   [ONE('<BaseURL>x.mp4</BaseURL>'), 'expected an MP4 file with an index'],

@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import type { CommandIo } from '../shared/command-io.ts';
 import { positiveNumber } from '../shared/options.ts';
+import { requireWritable } from '../shared/results-file.ts';
 import { type AccessFlags, accessOf, addAccessOptions, interrupted, listening } from './serve-options.ts';
 
 export function collectCommand(io: CommandIo): Command {
@@ -26,7 +27,9 @@ async function collectReports(flags: CollectFlags, io: CommandIo): Promise<void>
   const keepDays = positiveNumber(flags.keepDays, '--keep-days');
   const limits = { rate: { perSecond, burst: 10 * perSecond } };
   const onFault = (error: Error) => log.error(error);
-  const options = { ...accessOf(flags), directory: flags.out, maxBytes, keepDays, limits, log, onFault };
+  const access = accessOf(flags);
+  requireWritable(flags.out, '--out', 'folder');
+  const options = { ...access, directory: flags.out, maxBytes, keepDays, limits, log, onFault };
   const running = await listening(options, startCollector);
   log.info(`the collector is at ${running.url}/v1/reports`);
   await interrupted(io);

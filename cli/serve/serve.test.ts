@@ -78,7 +78,11 @@ describe('serve', () => {
     [['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
     [['--tle', './none'], '--tle: expected a readable file, or an http(s) address without name and password'],
     [['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
-    [['--record', 'package.json'], '--record: expected a folder, or none yet'],
+    [
+      ['--record', 'package.json'],
+      '--record: expected a folder that can be written, got package.json: it is no folder',
+    ],
+    [['--record', '/proc/x'], '--record: expected a folder that can be written, got /proc/x: E'],
     [['--config', './none'], '--config: expected a readable file, got ./none'],
     [['--model', 'package.json'], 'package.json.format: expected "leo-abr quantile network"'],
     [['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],

@@ -1,15 +1,15 @@
 /** `leo-abr serve`: runs the prediction service beside the dish. */
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
-import { check, describeValue, InputError } from '../../abr/errors.ts';
+import { describeValue, InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { DishScript, ServiceOptions } from '../../service/index.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { positiveNumber } from '../shared/options.ts';
-import { readInput, readJson } from '../shared/results-file.ts';
+import { readInput, readJson, requireWritable } from '../shared/results-file.ts';
 import { cacheFolder, TOOL_VERSION } from '../tool.ts';
 import {
   type AccessFlags,
@@ -118,9 +118,9 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
 }
 
 function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {
-  const isFree = !existsSync(directory) || statSync(directory).isDirectory();
-  check(isFree, '--record', 'a folder, or none yet', directory);
-  return { directory, maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6 };
+  const maxBytes = positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6;
+  requireWritable(directory, '--record', 'folder');
+  return { directory, maxBytes };
 }
 
 function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string } | undefined {

@@ -1,11 +1,11 @@
 /** Reads and writes the files that flags name, and checks outputs before the long work. Errors name the flag. */
 
-import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { InputError, parsedJson } from '../../abr/errors.ts';
 import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
-import { writeFileAtomically } from '../../replay/formats/write-file.ts';
+import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Results } from '../../replay/results.ts';
 import type { Output } from './command-io.ts';
 
@@ -33,9 +33,10 @@ export function requireWritable(out: string | undefined, field = '--out', kind: 
   const probe = join(folder, `.${basename(out)}.${process.pid}.probe`);
   try {
     const there = statSync(out, { throwIfNoEntry: false });
-    if (kind === 'file' && there?.isDirectory()) throw new Error('it is a folder');
-    if (kind === 'folder' && there?.isFile()) throw new Error('it is a file');
-    mkdirSync(folder, { recursive: true });
+    // A renamed file would also replace a device, such as /dev/null.
+    const isFit = kind === 'folder' ? there?.isDirectory() : there?.isFile();
+    if (isFit === false || (kind === 'file' && /(^|[/\\])$/.test(out))) throw new Error(`it is no ${kind}`);
+    makeFolder(folder);
     closeSync(openSync(probe, 'wx'));
     rmSync(probe);
   } catch (error) {
@@ -54,7 +55,8 @@ export function readInput(file: string, field: string, mostBytes = Number.POSITI
   let fault: string;
   try {
     const { size } = statSync(file);
-    if (size <= mostBytes) return readFileSync(file, 'utf8');
+    // Some editors begin a file with a byte order mark.
+    if (size <= mostBytes) return readFileSync(file, 'utf8').replace(/^\ufeff/, '');
     fault = `${size} bytes, more than ${mostBytes}`;
   } catch (error) {
     fault = (error as Error).message;

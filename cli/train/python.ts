@@ -2,10 +2,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../../abr/errors.ts';
-import { writeFileAtomically } from '../../replay/formats/write-file.ts';
+import { check, InputError } from '../../abr/errors.ts';
+import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../shared/exit-status.ts';
 import { builtFolder } from '../tool.ts';
@@ -31,9 +31,12 @@ export async function prepareEnvironment(
   const interpreter = join(environment, IS_WINDOWS ? 'Scripts/python.exe' : 'bin/python');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return interpreter;
 
+  // `venv --clear` deletes what is in the folder.
+  const isFree = !existsSync(environment) || existsSync(join(environment, 'pyvenv.cfg')) || isEmptyFolder(environment);
+  check(isFree, '--environment', 'an environment of Python, an empty folder, or none yet', environment);
   const python = await findPython(given, io);
   io.stderr.write(`setting up Python in ${environment}\n`);
-  mkdirSync(environment, { recursive: true });
+  makeFolder(environment);
   await runProcess(python, ['-m', 'venv', '--clear', environment], io);
   const requirements = JSON.parse(/^dependencies = (.*)$/m.exec(text)![1]!) as string[];
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
@@ -41,6 +44,8 @@ export async function prepareEnvironment(
   writeFileAtomically(stampFile, stamp);
   return interpreter;
 }
+
+const isEmptyFolder = (path: string) => statSync(path).isDirectory() && readdirSync(path).length === 0;
 
 /** Runs the training with these arguments. Its output goes to standard error. */
 export async function runTraining(interpreter: string, args: readonly string[], io: CommandIo): Promise<void> {

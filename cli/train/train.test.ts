@@ -139,9 +139,14 @@ test.each<[string[], string]>([
     '--data: expected a recording of at least 30 s to train on, got nothing but data sets left out',
   ],
   [['--folds', 'x'], '--folds: expected at least two recording groups'],
+  [
+    ['--out', 'x.json', '--environment', 'x-of-others'],
+    '--environment: expected an environment of Python, an empty folder, or none yet, got',
+  ],
   [['--out', 'x.json', '--python', '/nowhere/python'], '--python: expected an interpreter of Python 3.11 or later'],
 ])('rejects %j with status 2', async (flags, message) => {
   putTrace('monday', 'roof');
+  put(at('x-of-others', 'thesis.tex'), '');
   const paths = flags.map((flag) => (flag.startsWith('x') ? at(flag) : flag));
   await refused(train('--data', at('data'), '--environment', at('env'), ...paths), message);
 });

@@ -9,8 +9,9 @@ import type { Recipe, RecipeSource } from './recipes.ts';
 import type { Recording } from './recording.ts';
 import { deepestPhaseSeconds } from './sub-second.ts';
 
+/** A path that leaves the data set's folder is not of it. */
 export function isFileOf(source: RecipeSource, path: string): boolean {
-  return typeof source.path === 'string' ? source.path === path : source.path.test(path);
+  return typeof source.path === 'string' ? source.path === path : source.path.test(path) && !/(^|\/)\.\.\//.test(path);
 }
 
 export function recordingsIn(recipe: Recipe, source: RecipeSource, path: string, bytes: Uint8Array): Recording[] {

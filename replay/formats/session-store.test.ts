@@ -1,7 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { testSession } from '../evaluation/test-sessions.fixture.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { put, temporaryFolder } from '../folder.fixture.ts';
 import { SessionStore, sessionLine } from './session-store.ts';
 
 // Letters of two and three bytes, so that bytes and characters differ.
@@ -20,6 +22,20 @@ test('gives the same sessions back, with their rows and without', () => {
   // In any order, as a report reads them.
   for (const i of [2, 0, 1]) expect(stored[i]!.segments).toEqual(SESSIONS[i]!.segments);
   expect(JSON.parse(JSON.stringify(stored))).toEqual(SESSIONS);
+});
+
+test('without a file, follows no link that waits in the temporary folder', () => {
+  const others = put(at('others'), 'of others');
+  const name = `leo-abr-sessions.${process.pid}.tmp`;
+  const links = [name, `.${name}.${process.pid}.tmp`].map((one) => join(tmpdir(), one));
+  for (const link of links) symlinkSync(others, link);
+  try {
+    store = new SessionStore();
+    expect(store.add(SESSIONS)[1]!.segments).toEqual(SESSIONS[1]!.segments);
+    expect(readFileSync(others, 'utf8')).toBe('of others');
+  } finally {
+    for (const link of links) rmSync(link, { force: true });
+  }
 });
 
 test('keeps no rows in memory', () => {

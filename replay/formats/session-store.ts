@@ -1,6 +1,6 @@
 /** Keeps finished sessions in a file, so that they need about a kilobyte of memory each. Node only. */
 
-import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SegmentRow, SessionResult } from '../results.ts';
@@ -36,12 +36,14 @@ export class SessionStore {
   }
 
   #open(): number {
-    const path = this.place?.file ?? join(tmpdir(), `leo-abr-sessions.${process.pid}.tmp`);
+    // In the temporary folder, somebody else could have put a link at a name known beforehand.
+    const folder = this.place ? undefined : mkdtempSync(join(tmpdir(), 'leo-abr-sessions-'));
+    const path = this.place?.file ?? join(folder!, 'sessions');
     const head = this.place?.head() ?? '';
     writeFileAtomically(path, head);
     this.#bytes = Buffer.byteLength(head);
     const descriptor = openSync(path, 'a+');
-    if (this.place === undefined) rmSync(path);
+    if (folder) rmSync(folder, { recursive: true });
     return descriptor;
   }
 }

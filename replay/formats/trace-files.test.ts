@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -15,7 +16,7 @@ const CSV = 'time_s,throughput_mbps\n0,1\n1,2\n';
 describe('readTraces', () => {
   test('reads the traces of folders recursively and sorted, each file once', () => {
     put(at('b/two.csv'), CSV);
-    put(at('b/two.json'), '{"dataset":"d"}');
+    put(at('b/two.json'), '\ufeff{"dataset":"d"}');
     put(at('a/one.csv'), CSV);
     put(at('a/README.md'), '# not a trace');
     put(at('a/notes.txt'), 'not a trace either');
@@ -23,6 +24,8 @@ describe('readTraces', () => {
     put(at('norway_bus_1'), '0 1\n1 2\n');
     put(at('lte.down'), '1\n2\n100\n');
     symlinkSync(at(), at('a', 'loop'));
+    // Nobody writes to this pipe.
+    spawnSync('mkfifo', [at('a', 'pipe.csv')]);
     const traces = readTraces([at(), at('b', 'two.csv')]);
     expect(traces.map(({ name }) => name)).toEqual(['one', 'two', 'lte', 'norway_bus_1']);
     expect(traces[1]).toMatchObject({ file: at('b/two.csv'), metadata: { dataset: 'd' } });

@@ -56,8 +56,10 @@ function filesBelow(path: string, above: readonly string[]): string[] {
   const names = readable(path, () => readdirSync(path)).filter((name) => !name.startsWith('.'));
   const paths = names.sort().map((name) => join(path, name));
   return paths.flatMap((one) => {
-    if (statOf(one).isDirectory()) return filesBelow(one, [...above, real]);
-    return isTrace(one, beginningOf(one)) ? [one] : [];
+    const stat = statOf(one);
+    if (stat.isDirectory()) return filesBelow(one, [...above, real]);
+    // A pipe without a writer never answers.
+    return stat.isFile() && isTrace(one, beginningOf(one)) ? [one] : [];
   });
 }
 
@@ -72,7 +74,8 @@ function statOf(path: string) {
 }
 
 function readText(file: string): string {
-  return readable(file, () => readFileSync(file, 'utf8'));
+  // Some editors begin a file with a byte order mark.
+  return readable(file, () => readFileSync(file, 'utf8').replace(/^\ufeff/, ''));
 }
 
 function beginningOf(file: string): string {

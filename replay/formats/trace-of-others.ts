@@ -34,6 +34,8 @@ export function parseCooked(text: string, source: TraceSource): Trace {
 const MAHIMAHI_PACKET_BITS = 1500 * 8;
 
 const READ_STEP_MS = 100;
+/** A week. A list of other numbers, such as of timestamps, would fill the memory with steps. */
+const MOST_MS = 604_800_000;
 
 /** Parses a line in ms per opportunity to deliver 1500 bytes; gives steps of 0.1 s. @throws {InputError} */
 export function parseMahimahi(text: string, source: TraceSource): Trace {
@@ -42,8 +44,8 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
   let lastMs = 0;
   for (const [row, line] of linesOf(text)) {
     const ms = decimalOf(row);
-    if (!(ms >= 0 && Number.isSafeInteger(ms))) {
-      throw new InputError(placeOf({ file, line }), 'a whole number of milliseconds', row);
+    if (!(ms >= 0 && ms <= MOST_MS && Number.isInteger(ms))) {
+      throw new InputError(placeOf({ file, line }), `a whole number of milliseconds from 0 to ${MOST_MS}`, row);
     }
     if (ms < lastMs) throw new InputError(placeOf({ file, line }), `a time of at least ${lastMs} ms`, ms);
     // An opportunity at t ms belongs to the millisecond that ends at t; at 0 ms it belongs to the first millisecond.

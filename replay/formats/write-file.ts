@@ -1,10 +1,22 @@
 /** Writes files atomically. Node only. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
 type Content = string | Uint8Array | Iterable<string>;
+
+/** Makes a folder and those above it. Node's recursive `mkdir` never ends where a folder cannot be made, as in /proc. */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(folder)) throw error;
+  }
+}
 
 /** Renames a temporary file, so that readers see either the old or the new content. Makes folders. */
 export function writeFileAtomically(file: string, content: Content): void {
@@ -18,7 +30,7 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
   try {
     for (const [file, content] of files) {
       at = file;
-      mkdirSync(dirname(file), { recursive: true });
+      makeFolder(dirname(file));
       const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
       const descriptor = openSync(temporary, 'w');
       temporaries.set(file, temporary);

@@ -217,7 +217,11 @@ test('refuses invalid requests with a status and a reason', async () => {
     [[], 'body: expected a JSON object, got an empty array'],
     [{ ...valid, trace: 'slow' }, 'trace: expected one of fast, got "slow"'],
     [{ trace: 'fast' }, 'scenario: expected one of short, got undefined'],
-    [{ ...valid, startSeconds: -1 }, 'startSeconds: expected a number >= 0, got -1'],
+    [{ ...valid, startSeconds: -1 }, 'startSeconds: expected a number from 0 to 1000000000, got -1'],
+    [
+      JSON.stringify({ ...valid, startSeconds: 9 }).replace('9', '1e999'),
+      'startSeconds: expected a number from 0 to 1000000000, got Infinity',
+    ],
     [{ ...valid, tempo: 2 }, 'tempo: expected one of trace, scenario, startSeconds, got 2'],
   ] as const)
     expect(await post(body)).toEqual([400, reason]);

@@ -1,6 +1,6 @@
 /** Parses the bodies of POST requests: sessions to create, and traces to upload. */
 
-import { check, InputError } from '../../abr/errors.ts';
+import { check, InputError, isFrom } from '../../abr/errors.ts';
 import { jsonObject } from '../formats/field-check.ts';
 import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
 import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
@@ -11,6 +11,9 @@ import type { SessionSpec } from './session.ts';
 
 /** Holds a trace of a day, in samples of a second with all columns. */
 export const LARGEST_BODY_BYTES = 8 * 2 ** 20;
+
+/** Sums of seconds and steps stay exact below. */
+const MOST_SECONDS = 1e9;
 
 const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds'];
 
@@ -24,7 +27,7 @@ export function parseSessionRequest(
   const unknown = Object.keys(request).find((key) => !SESSION_FIELDS.includes(key));
   if (unknown !== undefined) throw new InputError(unknown, `one of ${SESSION_FIELDS.join(', ')}`, request[unknown]);
   const { startSeconds = 0 } = request;
-  check(typeof startSeconds === 'number' && startSeconds >= 0, 'startSeconds', 'a number >= 0', startSeconds);
+  check(isFrom(startSeconds, 0, MOST_SECONDS), 'startSeconds', `a number from 0 to ${MOST_SECONDS}`, startSeconds);
   return {
     trace: named('trace', request, traces),
     scenario: named('scenario', request, new Map(Object.entries(scenarios))),

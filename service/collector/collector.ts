@@ -140,8 +140,13 @@ class ReportFiles {
   async #measure(): Promise<void> {
     const { directory, clock } = this.options;
     const names = await reportFiles(directory);
-    const sizes = await Promise.all(names.map((name) => nodeFiles.stat(join(directory, name))));
-    this.#folderBytes = sizes.reduce((sum, { size }) => sum + size, 0);
+    // A file may be gone by now, or be a link to nothing.
+    const sizeOf = (name: string) =>
+      nodeFiles.stat(join(directory, name)).then(
+        ({ size }) => size,
+        () => 0,
+      );
+    this.#folderBytes = (await Promise.all(names.map(sizeOf))).reduce((sum, size) => sum + size, 0);
     this.#measuredMs = clock.monotonicMs();
   }
 }

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import { type ElementSet, parseElements } from './elements.ts';
@@ -29,6 +29,8 @@ const HOUR_MS = 3_600_000;
 const REFRESH_MS = 6 * HOUR_MS;
 const RETRY_MS = HOUR_MS / 4;
 const TIMEOUT_MS = 30_000;
+/** Ten times the elements of all satellites in orbit. */
+const MOST_LENGTH = 32e6;
 
 export class ElementSource {
   readonly #url: URL | undefined;
@@ -89,12 +91,22 @@ export class ElementSource {
       if (set !== undefined) return set;
     }
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const text = await response.text();
+    const text = await this.#textOf(response);
     if (!response.ok) throw new InputError(this.#name, 'an answer with success', response.status);
     const set = parseElements(text, this.#name);
     // Only valid elements replace the copy. If it cannot be written, the next start downloads again.
     await this.#keep(text).catch(() => {});
     return set;
+  }
+
+  async #textOf({ body }: Response): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const piece of body ?? []) {
+      text += decoder.decode(piece as Uint8Array, { stream: true });
+      check(text.length <= MOST_LENGTH, this.#name, `at most ${MOST_LENGTH} characters`, text.length);
+    }
+    return text;
   }
 
   async #keep(text: string): Promise<void> {

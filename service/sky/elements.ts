@@ -14,7 +14,7 @@ export type ElementSet = ReturnType<typeof parseElements>;
 
 /** Matches two lines of 69 characters with the same number, and the line with a name before them, if any. */
 const PAIR =
-  /(?:^|\n)(?:(?![12] )(?:0 )?(?<name>.*?) *\n)?(?<line1>1 (?<number>.{5}).{62}) *\n(?<line2>2 \k<number>.{62}) *(?=\n|$)/g;
+  /(?:^|\n)(?:(?![12] )(?:0 )?(?<name>.*)\n)?(?<line1>1 (?<number>.{5}).{62}) *\n(?<line2>2 \k<number>.{62}) *(?=\n|$)/g;
 /** Julian date of 1970-01-01. */
 const UNIX_EPOCH_DAYS = 2_440_587.5;
 

@@ -163,6 +163,16 @@ describe('the source of elements', () => {
     expect(third.problems.list()).toEqual([]);
   });
 
+  test('stops to read a body without an end', async () => {
+    const server = await serving((_, response) => {
+      const more = () => response.write(' '.repeat(1e6), (error) => error || more());
+      more();
+    });
+    const { problems } = await refreshed({ source: `${server.url}/tle`, cacheDirectory: at('endless') });
+    const message = expect.stringContaining('/tle: expected at most 32000000 characters, got 3');
+    expect(problems.list()).toMatchObject([{ code: 'no-elements', message }]);
+  });
+
   test('shows neither the query of a URL nor what the server says', async () => {
     const server = await serving(({ url }, response) => {
       if (url?.startsWith('/page') === true) response.end('<p>no account with hunter2</p>');

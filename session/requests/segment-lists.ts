@@ -9,7 +9,7 @@ export interface SegmentLists {
   name: string;
   /** The list in an entry of `representations`. */
   listOf(entry: never): unknown;
-  /** `bytes > 0` */
+  /** `bytes from 1 to 1e12` */
   expected: string;
   holds(value: number): boolean;
 }

@@ -125,6 +125,8 @@ test.each([
   ['a size of zero', { representations: { v0: [1, 0] } }, 'sizes.representations.v0[1]'],
   ['a negative size', { representations: { v0: [-1] } }, 'sizes.representations.v0[0]'],
   ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
+  ['less than a byte', { representations: { v0: [5e-324] } }, 'sizes.representations.v0[0]'],
+  ['an absurd size', { representations: { v0: [1e12, 1e308] } }, 'sizes.representations.v0[1]'],
   ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
 ])('parseSizes refuses %s with the field', (_, value, field) => {
   expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));
@@ -133,7 +135,7 @@ test.each([
 test.each<[string, () => Response, string]>([
   ['a missing file', () => new Response('', { status: 404 }), 'status 404'],
   ['no JSON', () => new Response('<html>'), '<html>'],
-  ['other JSON', () => new Response('{"v0": [1]}'), 'sizes.representations: expected bytes > 0 by id'],
+  ['other JSON', () => new Response('{"v0": [1]}'), 'sizes.representations: expected bytes from 1 to 1e12 by id'],
   [
     'no network',
     () => {

@@ -36,8 +36,9 @@ export interface SizesFile {
 export const SIZE_LISTS: SegmentLists = {
   name: 'sizes',
   listOf: (entry) => entry,
-  expected: 'bytes > 0',
-  holds: (bytes) => bytes > 0,
+  expected: 'bytes from 1 to 1e12',
+  // Far beyond, the sums of plans would be infinite, and their differences NaN.
+  holds: (bytes) => bytes >= 1 && bytes <= 1e12,
 };
 
 /** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */

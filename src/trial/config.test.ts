@@ -113,6 +113,10 @@ const FAULTS: [why: string, fault: () => void][] = [
   ['with shares of a sum above 1', () => says({ ...GOOD, shares: { player: 0.99, 'mpc-l': 0.1 } })],
   ['with four arms', () => says({ ...GOOD, shares: { a: 0, b: 0, c: 0, player: 1 } })],
   ['above 16 kB', () => says(JSON.stringify(GOOD) + ' '.repeat(16_384))],
+  [
+    'endless',
+    () => answers(() => new Response(new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(99)) }))),
+  ],
 ];
 
 describe.each(FAULTS)('%s', (_, fault) => {

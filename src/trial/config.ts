@@ -111,7 +111,16 @@ async function fetchJson(url: string): Promise<unknown> {
   // The browser asks the CDN whether its copy has changed.
   const response = await fetch(url, { cache: 'no-cache', credentials: 'omit', redirect: 'error' });
   check(response.ok, url, 'status 200', response.status);
-  const text = await response.text();
+  const reader = response.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let part: ReadableStreamReadResult<Uint8Array>;
+  do {
+    part = await reader.read();
+    text += decoder.decode(part.value, { stream: !part.done });
+  } while (!part.done && text.length <= MAX_BYTES);
+  // The body may be endless.
+  await reader.cancel();
   check(text.length <= MAX_BYTES, url, `at most ${MAX_BYTES} bytes`, text.length);
   return JSON.parse(text);
 }

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/statistics/random.ts';
+import { resolveOptions } from '../../session/page/options.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
 import * as hls from '../hls/fake-player.fixture.ts';
 import type { LeoAbrOptions } from '../index.ts';
+import { PAGE } from '../page-host.ts';
 import * as shaka from '../shaka/fake-player.fixture.ts';
 import { type Arm, reportSessions } from '../trial.ts';
 import { answers, assign, GOOD, items, says, useConfigAddress, VIEWERS } from './config.fixture.ts';
@@ -63,23 +65,29 @@ function hostile(random: () => number): string {
     () => '['.repeat(Math.floor(random() * 20_000)),
     () => '{"a":'.repeat(3000),
     () => JSON.stringify({ ...config, options: { watchSeconds: 9 } }).replace('9', '1e999'),
+    () => JSON.stringify(config).replace(':1}', one([':1e999}', ':-0}', ':1e-999}', ':NaN}', ':1,"mpc-l":0.1}'])),
+    () => `{"enabled":false,${JSON.stringify(config).slice(1)}`,
+    () => one(['\ufeff', '\ufffe', '\u0000', '{},']) + JSON.stringify(config),
+    () => JSON.stringify(config).replace('spring', one(['\ud800', '\u0000', '\r\n', '\u2028', '\u202e', '"', '..'])),
     () => one(values),
   ];
   const kind = one(kinds)();
   return typeof kind === 'string' ? kind : JSON.stringify(kind);
 }
 
-test('of 1,000 hostile configurations none breaks playback', async () => {
+test('of 10,000 hostile configurations none breaks playback', async () => {
   const random = seededRandom(13);
   const counts = { player: 0, 'leo-abr': 0, none: 0 };
-  for (let i = 0; i < 1000; i++) {
+  for (let i = 0; i < 10_000; i++) {
     items.clear();
     says(hostile(random), random() < 0.05 ? 500 : 200);
     const arm: Arm<LeoAbrOptions> | undefined = await assign({ logger: null, key: `viewer ${i}` });
     counts[arm ? (arm.options ? 'leo-abr' : 'player') : 'none']++;
+    if (arm?.options) resolveOptions({ ...arm.options, logger: null }, PAGE);
+    if (i % 10 > 0) continue;
     const { handle } = arm?.options ? ATTACHED[i % 3]!({ ...arm.options, logger: null }) : {};
     if (handle) expect(handle.state.status).toBe('attached');
-    if (i % 10 > 0) continue;
+    if (i % 100 > 0) continue;
     const plain = Object.values(PLAIN)[i % 3]!();
     const reports = reportSessions(plain.api, { arm, leoAbr: handle as never, logger: null });
     const seen: { started: boolean }[] = [];
