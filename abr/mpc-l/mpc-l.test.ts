@@ -231,7 +231,7 @@ test('of a long segment, and before one, the plan takes a lower bitrate', () => 
       upcomingSeconds,
       upcomingSizesBits,
     });
-    return createLiveMpcL().decide(state, quantilesOf(3.85e6)).representation;
+    return createLiveMpcL({ tuning: { outagesPerSecond: 0.004 } }).decide(state, quantilesOf(3.85e6)).representation;
   };
   expect([chosen([4, 4, 4]), chosen([4, 12, 4]), chosen([12, 4, 4])]).toEqual([1, 0, 0]);
 });
