@@ -45,11 +45,9 @@ export class Adaptation {
       events.fault('quality-unusable', 'segment qualities are modelled', cause),
     );
     const planner = new Planner({ port, session, clock, sizes, qualities, forecasting, options });
-    const decisions = new Decisions({
-      ...{ port, session, clock, forecasting, planner, events },
-      readArrived: () => this.downloads.readArrived(),
-    });
-    const abandonment = new Abandonment({ port, session, forecasting, decisions });
+    const readArrived = () => this.downloads.readArrived();
+    const decisions = new Decisions({ port, session, clock, forecasting, planner, events, readArrived });
+    const abandonment = new Abandonment({ port, session, forecasting, decisions, readArrived });
     const pacing = port.rate && new Pacing({ rate: port.rate, session, planner, guard, events, host });
     const ticker = new Ticker(host, { clock, guard, parts: [abandonment, ...(pacing ? [pacing] : [])] });
     this.downloads = new Downloads(inFlight, { port, session, clock, sizes, forecasting, ticker });

@@ -2,6 +2,7 @@
 
 import { householdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
+import { unitsByDataset } from '../../replay/evaluation/statistics/resampling-units.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
 import { textTable } from '../../replay/formats/text-table.ts';
 import type { Estimate, Results, SummaryRow } from '../../replay/results.ts';
@@ -50,8 +51,14 @@ function sessionRows(results: Results): ResultRow[] {
     }),
     ({ dataset }) => dataset,
   );
-  const parts = [...byTransport.values()].flatMap((part) =>
-    summarise(part, { scenario, baseline: tool.baseline, seed: tool.seed }),
+  const ways = unitsByDataset(sessions);
+  // A transport has the units of its data set.
+  const parts = [...byTransport].flatMap(([name, part]) =>
+    summarise(
+      part,
+      { scenario, baseline: tool.baseline, seed: tool.seed },
+      new Map([[name, ways.get(name.replace(/ \w+$/, ''))!]]),
+    ),
   );
   const byLink = (['slow', 'other'] as const).map((links) =>
     (results.byLink ?? [])

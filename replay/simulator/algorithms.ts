@@ -20,6 +20,7 @@ import { type ForecasterName, isOnnx, type OnnxName, splitAlgorithm } from '../f
 import { oracleForecaster, oracleForm } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario } from '../results.ts';
+import { wrapSeconds } from '../trace.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
@@ -58,7 +59,7 @@ const LONGEST_LOAD_SECONDS = 30;
 /** 1 MB over the same link, complete at the session's start. Before its start a trace repeats its end. */
 function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
   const link = linkOf(trace, scenario);
-  const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + trace.durationSeconds : startSeconds;
+  const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + wrapSeconds(trace) : startSeconds;
   const bitsIn = (seconds: number) => link.cumulativeBits(end) - link.cumulativeBits(Math.max(0, end - seconds));
   let seconds = LONGEST_LOAD_SECONDS;
   for (let part = seconds / 2; part > 1e-3; part /= 2) if (bitsIn(seconds - part) >= PAGE_BITS) seconds -= part;

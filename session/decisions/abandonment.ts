@@ -14,6 +14,8 @@ interface AbandonmentParts {
   session: Session;
   forecasting: Pick<Forecasting, 'hasPageForecasters' | 'meter'> | undefined;
   decisions: Pick<Decisions, 'reconsider'>;
+  /** Counts all bits that have arrived. */
+  readArrived(): void;
 }
 
 export class Abandonment implements Ticking {
@@ -24,8 +26,11 @@ export class Abandonment implements Ticking {
   }
 
   readonly tick = (atSeconds: number): void => {
-    const { port, session, forecasting, decisions } = this._parts;
-    if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
+    const { port, session, forecasting, decisions, readArrived } = this._parts;
+    if (forecasting?.hasPageForecasters) {
+      readArrived();
+      forecasting.meter.advance(atSeconds);
+    }
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
     if (!download || atSeconds < download.keptUntilSeconds || download.link.isWaiting(atSeconds)) return;

@@ -130,6 +130,18 @@ test.each([
   expect(record().active!.receivedBits).toBe(counted);
 });
 
+test("the page's forecasters get the bits of skipped reports at each tick", () => {
+  const { port, clock, receivedAfter, steady } = requested();
+  Object.assign(port, { arrived: () => ({ totalBits: 2e6 * clock.nowSeconds() }) });
+  receivedAfter(0.5, 1e6);
+  wait(1);
+  const rates = steady.observations.flatMap((one) =>
+    one.kind === 'throughput' ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
+  );
+  expect(rates.length).toBeGreaterThan(5);
+  expect(Math.min(...rates)).toBeCloseTo(2e6, -2);
+});
+
 test('three fast downloads after slower ones end the forecasts from these', () => {
   const { downloads, decisions, port, request, receivedAfter, record } = requested();
   for (const bits of [2e6, 4e6]) receivedAfter(0.5, bits);
