@@ -23,6 +23,16 @@ test('rows of sessions: per data set and algorithm, with differences from the ba
   expect(rows[3]!['QoE, difference']).toEqual([3]);
 });
 
+test("a transport has its data set's units: two recordings of one group have no interval", () => {
+  const traces = ['a-udp-0', 'b-udp-0', ...Array.from({ length: 7 }, (_, i) => `c-tcp-${i + 1}`)];
+  const sessions = traces.flatMap((trace, i) =>
+    ['mpc-d', 'mpc-l'].map((algorithm) => testSession({ trace, group: trace.slice(6), algorithm, qoeLinear: i })),
+  );
+  const rows = resultRows(testResults(sessions)).filter(({ algorithm }) => algorithm === 'mpc-l');
+  expect(rows.find(({ recordings }) => recordings === 'set udp')!['QoE, difference']).toEqual([0]);
+  expect(rows.find(({ recordings }) => recordings === 'set tcp')!['QoE, difference']).toEqual([0, 0, 0]);
+});
+
 test('the gap closed is null above the oracle', () => {
   const qoes = { 'mpc-d': 50, 'mpc-o': 60, 'mpc-l': 61, bola: 55 };
   const sessions = Object.entries(qoes).flatMap(([algorithm, qoeLinear]) =>
