@@ -9,7 +9,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-// If nobody reads the messages any more (`2>&1 | head`), the results, or the service, go on.
+// If nobody reads the messages any more (`2>&1 | head`), the command goes on.
 process.stderr.on('error', () => {});
 
 process.exitCode = await runCommand(process.argv.slice(2), PROCESS_IO);

@@ -25,7 +25,7 @@ interface Source extends Pick<ReturnType<typeof periodsOf>[number], 'startSecond
   place: string;
 }
 
-/** Weeks of segments. */
+/** Weeks of video have fewer. */
 const MOST_SEGMENTS = 1e6;
 
 export function readDash(text: string, file: string): StreamRepresentation[] {

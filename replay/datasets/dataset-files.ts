@@ -9,7 +9,7 @@ import type { Recipe, RecipeSource } from './recipes.ts';
 import type { Recording } from './recording.ts';
 import { deepestPhaseSeconds } from './sub-second.ts';
 
-/** A path that leaves the data set's folder is not of it. */
+/** A path that leaves the data set's folder does not belong to it. */
 export function isFileOf(source: RecipeSource, path: string): boolean {
   return typeof source.path === 'string' ? source.path === path : source.path.test(path) && !/(^|\/)\.\.\//.test(path);
 }

@@ -50,7 +50,7 @@ const SCENARIOS: [name: string, segmentCount: number][] = [
   ['live-hd-1', 18],
 ];
 
-// Of a live stream, the textbook's plan depends on the unknown end, which is no number in JSON.
+// Live, the textbook's plan needs the segments that remain: `Infinity`, which JSON does not have.
 test.each(['mpc-d', 'mpc-d:textbook', 'mpc-l', 'bola', 'throughput'])(
   '%s answers a log as in its session',
   (algorithm) => {

@@ -38,8 +38,8 @@ export function playerState({
   const indexInPeriod = loading ? loading.index : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
-  const live =
-    situation.live && record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
+  const startSeconds = startOf(situation, indexInPeriod, last, loading);
+  const live = record.live.state(situation, startSeconds, clocks.nowSeconds);
   const upcomingQualities = qualities.upcoming(situation, {
     index: indexInPeriod,
     count: rows,
@@ -69,8 +69,8 @@ export function playerState({
 }
 
 /**
- * Start of the segment in flight, or of the next, in the presentation. Where the segment before or the request tells it,
- * that counts: durations vary, so after hours an index times the present duration is far off.
+ * Position in the presentation where the segment in flight, or the next one, starts. The request or the segment before
+ * tells it. An index times the present duration is a last resort: durations vary, so after hours it is far off.
  */
 function startOf(
   { period, playback: { segmentSeconds } }: Situation,

@@ -24,7 +24,7 @@ const EARLY_TICK_SECONDS = 0.02;
 const JUMP_MS = 5000;
 /** Timers are late in a hidden tab, so its rate is 1, unless playback is later than this. */
 const HIDDEN_LATE_SECONDS = 1;
-/** A viewer who goes back to where playback is later than this wants to see that. */
+/** Beyond the target. A viewer who goes back further wants to watch from there. */
 const BACK_SECONDS = 12;
 
 export interface PacingParts {
@@ -47,7 +47,7 @@ export class Pacing implements Ticking {
   private _jumpedMs = Number.NEGATIVE_INFINITY;
   /** The controller that has set no usable pace: the rate stays the player's until another controller comes. */
   private _failed: Controller | undefined;
-  /** Where playback was; `Infinity` before it. */
+  /** Position at the last tick; `Infinity` before the first. */
   private _positionSeconds = Number.POSITIVE_INFINITY;
   private _isBack = false;
 
@@ -123,7 +123,7 @@ export class Pacing implements Ticking {
     return true;
   };
 
-  /** The viewer has gone back: by a seek, at the start, or by a pause without a jump after it. The player sets the rate. */
+  /** The viewer has gone back, by a seek, at the start, or by a pause that ends in no jump: the player sets the rate. */
   private _goesBack(live: LivePosition, isPaused: boolean): boolean {
     const { nowSeconds, latencySeconds, targetLatencySeconds, maxLatencySeconds } = live;
     const positionSeconds = nowSeconds - latencySeconds;

@@ -37,7 +37,7 @@ export const SIZE_LISTS: SegmentLists = {
   name: 'sizes',
   listOf: (entry) => entry,
   expected: 'bytes from 1 to 1e12',
-  // Far beyond, the sums of plans would be infinite, and their differences NaN.
+  // With far larger sizes, a plan's sums would be infinite and their differences NaN.
   holds: (bytes) => bytes >= 1 && bytes <= 1e12,
 };
 

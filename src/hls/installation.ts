@@ -171,7 +171,7 @@ export class HlsInstallation implements Installation {
       [Events.MEDIA_ATTACHED]: (event) => this._mediaAttached(event),
       [Events.MEDIA_DETACHING]: () => this._mediaUndo.run(),
       [Events.LEVEL_LOADED]: (event) => this._levelLoaded(event),
-      // As hls.js chooses, it asks the browser which levels are decoded smoothly, and removes the unsupported ones.
+      // When hls.js chooses, it asks the browser which levels it decodes, and removes the unsupported ones.
       [Events.FRAG_BUFFERED]: this._port.connection!.firstLevel,
     };
   }

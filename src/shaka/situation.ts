@@ -93,7 +93,7 @@ export class Presentation {
     const segmentSeconds = this._live.wholeSeconds(reference);
     const endSeconds = startSeconds + segmentSeconds;
     const nominalSeconds = this.segmentSeconds();
-    // The nominal duration is that of the segment that plays, so an index by it would not stay the same.
+    // The nominal duration changes with the segment that plays, so it gives no lasting index.
     const longestSeconds = this._live.longestSeconds || nominalSeconds;
     const { id, bitrateBps } = this.variants.rungOf(stream);
     const listed: number | null | undefined = this._live.isLive ? null : stream.segmentIndex?.find(startSeconds);

@@ -31,7 +31,7 @@ class LiveEdge implements LivePart {
   readonly pace?: NonNullable<LivePart['pace']>;
   private readonly _options: ResolvedMpcLOptions;
   private _link: LinkFutures | undefined;
-  /** `reconsider` and `pace` are called at the same tick with the same state; `decide`, of more futures, with its own. */
+  /** `reconsider` and `pace` share the state of a tick. `decide`, which draws more futures, gets a state of its own. */
   private _latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
 
   constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {
