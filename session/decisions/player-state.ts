@@ -38,8 +38,8 @@ export function playerState({
   const indexInPeriod = loading ? loading.index : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
-  const startSeconds = startOf(situation, indexInPeriod, last, loading);
-  const live = record.live.state(situation, startSeconds, clocks.nowSeconds);
+  const live =
+    situation.live && record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
   const upcomingQualities = qualities.upcoming(situation, {
     index: indexInPeriod,
     count: rows,
