@@ -4,8 +4,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { parseResults } from '../replay/evaluation/documents/parse-results.ts';
 
 jest.setTimeout(120_000);
@@ -34,130 +35,114 @@ const simulate = (...flags: string[]) => [command, 'simulate', ...DEFAULTS, '--o
 const played = (...flags: string[]) =>
   spawnSync(process.execPath, simulate(...flags), { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 28 });
 
-describe('the built command', () => {
-  test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume completes', async (jobs) => {
-    const out = at(`stopped-${jobs}.json`);
-    const flags = ['--starts', 'every:0.2', '--jobs', jobs, '--out', out];
-    const child = spawn(process.execPath, simulate(...flags), { stdio: ['ignore', 'ignore', 'pipe'] });
-    // Output shows that the command handles signals. An earlier signal would kill it before it has results.
-    child.stderr.once('data', () => child.kill('SIGINT'));
-    const [status] = await once(child, 'close');
-    expect(status).toBe(130);
-    const partial = parseResults(readFileSync(out, 'utf8'), out);
-    expect(partial.tool).toHaveProperty('complete', false);
+test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume completes', async (jobs) => {
+  const out = at(`stopped-${jobs}.json`);
+  const flags = ['--starts', 'every:0.2', '--jobs', jobs, '--out', out];
+  const child = spawn(process.execPath, simulate(...flags), { stdio: ['ignore', 'ignore', 'pipe'] });
+  // Output shows that the command handles signals. An earlier signal would kill it before it has results.
+  child.stderr.once('data', () => child.kill('SIGINT'));
+  const [status] = await once(child, 'close');
+  expect(status).toBe(130);
+  const partial = parseResults(readFileSync(out, 'utf8'), out);
+  expect(partial.tool).toHaveProperty('complete', false);
 
-    const resumed = played(...flags, '--resume');
-    expect({ status: resumed.status, stderr: resumed.stderr }).toMatchObject({ status: 0 });
-    expect(resumed.stderr).toContain(`${partial.sessions.length} of `);
-    const whole = parseResults(readFileSync(out, 'utf8'), out);
-    expect(whole.tool).not.toHaveProperty('complete');
-    expect(whole.sessions.length).toBeGreaterThan(partial.sessions.length);
-  });
+  const resumed = played(...flags, '--resume');
+  expect({ status: resumed.status, stderr: resumed.stderr }).toMatchObject({ status: 0 });
+  expect(resumed.stderr).toContain(`${partial.sessions.length} of `);
+  const whole = parseResults(readFileSync(out, 'utf8'), out);
+  expect(whole.tool).not.toHaveProperty('complete');
+  expect(whole.sessions.length).toBeGreaterThan(partial.sessions.length);
+});
 
-  describe('an algorithm of the user', () => {
-    const TEMPLATE = './docs/examples/my-algorithm.ts';
-    const playedBy = (algorithms: string, ...flags: string[]) =>
-      played('--algorithms', algorithms, '--segments', '6', ...flags);
-    const file = (name: string, text: string) => {
-      writeFileSync(at(name), text);
-      return at(name);
-    };
+const TEMPLATE = './docs/examples/my-algorithm.ts';
+const playedBy = (algorithms: string, ...flags: string[]) =>
+  played('--algorithms', algorithms, '--segments', '6', ...flags);
+const file = (name: string, text: string) => {
+  writeFileSync(at(name), text);
+  return at(name);
+};
 
-    test('is named by its path and runs in several threads: the template, alone and with forecasts', () => {
-      const out = ['1', '2'].map((jobs) =>
-        playedBy(`${TEMPLATE},${TEMPLATE}@oracle`, '--jobs', jobs, '--baseline', TEMPLATE),
-      );
-      expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
-      const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
-      expect(sessions.slice(0, 2)).toMatchObject([
-        { algorithm: TEMPLATE, endedBy: 'end', segments: { 0: { bitrateBps: 3e6 } } },
-        { algorithm: `${TEMPLATE}@oracle`, endedBy: 'end' },
-      ]);
-      expect(sessions[0]!.segments.some(({ bitrateBps }) => bitrateBps > 3e6)).toBe(true);
-      expect(Object.keys(tool.algorithmFiles!)).toEqual([TEMPLATE]);
-    });
+test('an algorithm of the user is named by its path and runs in several threads: the template, alone and with forecasts', () => {
+  const out = ['1', '2'].map((jobs) =>
+    playedBy(`${TEMPLATE},${TEMPLATE}@oracle`, '--jobs', jobs, '--baseline', TEMPLATE),
+  );
+  expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
+  const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
+  expect(sessions.slice(0, 2)).toMatchObject([
+    { algorithm: TEMPLATE, endedBy: 'end', segments: { 0: { bitrateBps: 3e6 } } },
+    { algorithm: `${TEMPLATE}@oracle`, endedBy: 'end' },
+  ]);
+  expect(sessions[0]!.segments.some(({ bitrateBps }) => bitrateBps > 3e6)).toBe(true);
+  expect(Object.keys(tool.algorithmFiles!)).toEqual([TEMPLATE]);
+});
 
-    test('may be JavaScript in several files; --resume refuses once one of them has changed', () => {
-      const part =
-        'export const always = (representation, reason) => ({ representation, controller: "mine", reason });';
-      file('part.mjs', part);
-      const mine = file(
-        'mine.js',
-        `import { always } from './part.mjs';
+test('an algorithm of the user may be JavaScript in several files; --resume refuses once one of them has changed', () => {
+  const part = 'export const always = (representation, reason) => ({ representation, controller: "mine", reason });';
+  file('part.mjs', part);
+  const mine = file(
+    'mine.js',
+    `import { always } from './part.mjs';
          export const createController = ({ seed }) => ({ name: 'mine', decide: () => always(0, String(seed)) });`,
-      );
-      const out = at('mine.json');
-      expect(playedBy(mine, '--out', out)).toMatchObject({ status: 0 });
-      for (const { seed, segments } of parseResults(readFileSync(out, 'utf8'), out).sessions) {
-        expect(segments.every(({ reason }) => reason === String(seed))).toBe(true);
-      }
-      file('part.mjs', part.replace('({ representation,', '({ representation: 1,'));
-      const { status, stderr } = playedBy(mine, '--out', out, '--resume');
-      expect({ status, stderr }).toMatchObject({ status: 2 });
-      expect(stderr).toContain('mine.json: tool.algorithmFiles: expected');
-    });
+  );
+  const out = at('mine.json');
+  expect(playedBy(mine, '--out', out)).toMatchObject({ status: 0 });
+  for (const { seed, segments } of parseResults(readFileSync(out, 'utf8'), out).sessions) {
+    expect(segments.every(({ reason }) => reason === String(seed))).toBe(true);
+  }
+  file('part.mjs', part.replace('({ representation,', '({ representation: 1,'));
+  const { status, stderr } = playedBy(mine, '--out', out, '--resume');
+  expect({ status, stderr }).toMatchObject({ status: 2 });
+  expect(stderr).toContain('mine.json: tool.algorithmFiles: expected');
+});
 
-    test.each([
-      ['throws', "throw new Error('out of ideas')", 'out of ideas', '1'],
-      ['ends the process', 'process.exit(0)', 'process.exit(0) in an algorithm', '1'],
-      ['ends its thread', 'process.exit(0)', 'process.exit(0) in an algorithm', '2'],
-    ])('that %s ends its session: status 1 and a message with file and line', (_, act, message, jobs) => {
-      const decide = `decide(state) { if (state.segmentIndex > 1) ${act}; return low; }`;
-      const low = "const low: object = { representation: 0, controller: 'x', reason: '' };";
-      const mine = file('throws.ts', `${low} export const createController = () => ({ name: 'mine', ${decide} });`);
-      const { status, stdout, stderr } = playedBy(mine, '--jobs', jobs);
-      expect(status).toBe(1);
-      expect(parseResults(stdout, 'stdout').sessions[0]).toMatchObject({ endedBy: 'fault', segments: { length: 2 } });
-      expect(stderr).toMatch(/sessions ended by a fault, the first: \S+throws\.ts on golden at 0 s: Error: /);
-      expect(stderr).toContain(`Error: ${message}\n`);
-      expect(stderr).toMatch(/\n +at .*throws\.ts\?bundled:\d+/);
-    });
+test.each([
+  ['throws', "throw new Error('out of ideas')", 'out of ideas', '1'],
+  ['ends its thread', 'process.exit(0)', 'process.exit(0) in an algorithm', '2'],
+])('an algorithm that %s ends its session: status 1 and a message with file and line', (_, act, message, jobs) => {
+  const decide = `decide(state) { if (state.segmentIndex > 1) ${act}; return low; }`;
+  const low = "const low: object = { representation: 0, controller: 'x', reason: '' };";
+  const mine = file('throws.ts', `${low} export const createController = () => ({ name: 'mine', ${decide} });`);
+  const { status, stdout, stderr } = playedBy(mine, '--jobs', jobs);
+  expect(status).toBe(1);
+  expect(parseResults(stdout, 'stdout').sessions[0]).toMatchObject({ endedBy: 'fault', segments: { length: 2 } });
+  expect(stderr).toMatch(/sessions ended by a fault, the first: \S+throws\.ts on golden at 0 s: Error: /);
+  expect(stderr).toContain(`Error: ${message}\n`);
+  expect(stderr).toMatch(/\n +at .*throws\.ts\?bundled:\d+/);
+});
 
-    test.each([
-      ['no file', undefined, 'a readable file, got ENOENT'],
-      ['no TypeScript', 'export const', 'a module that vite can bundle, got '],
-      ['no such import', "import './not-there.ts'", 'a module that vite can bundle, got '],
-      [
-        'no controller',
-        'export function createController() {}',
-        'createController to return { name, decide(state, forecast) }, got undefined',
-      ],
-    ])('%s: status 2, with file, expectation and received value', (_, text, message) => {
-      const name = text === undefined ? './no-such-file.ts' : file('wrong.ts', text);
-      const { status, stderr } = playedBy(name);
-      expect({ status, stderr }).toMatchObject({ status: 2 });
-      expect(stderr).toContain(`leo-abr: ${name}: expected ${message}`);
-    });
-  });
+test.each([
+  ['no file', undefined, 'a readable file, got ENOENT'],
+  ['no such import', "import './not-there.ts'", 'a module that vite can bundle, got '],
+  ['no controller', 'export function createController() {}', 'createController to return { name, decide('],
+])('an algorithm with %s: status 2, with file, expectation and received value', (_, text, message) => {
+  const name = text === undefined ? './no-such-file.ts' : file('wrong.ts', text);
+  const { status, stderr } = playedBy(name);
+  expect({ status, stderr }).toMatchObject({ status: 2 });
+  expect(stderr).toContain(`leo-abr: ${name}: expected ${message}`);
+});
 
-  test('an ONNX model forecasts as the built-in one does, in one thread and in several', () => {
-    const model = at('mine.onnx');
-    cpSync(join(ROOT, 'predictor', 'models', 'built-in.onnx'), model);
-    const flags = ['--algorithms', `mpc-l,mpc-l@onnx,mpc-l@onnx:${model}`, '--baseline', 'mpc-l', '--segments', '6'];
-    const out = ['1', '2'].map((jobs) => played(...flags, '--starts', 'at:0,2', '--jobs', jobs));
-    expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
-    const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
-    const rowsOf = (name: string) =>
-      sessions.flatMap(({ algorithm, segments }) => (algorithm === name ? segments : []));
-    expect(rowsOf('mpc-l@onnx')).toEqual(rowsOf(`mpc-l@onnx:${model}`));
-    const bitrates = (name: string) => rowsOf(name).map(({ bitrateBps }) => bitrateBps);
-    expect(bitrates('mpc-l@onnx')).toEqual(bitrates('mpc-l'));
-    expect(tool.algorithmFiles).toEqual({ [`onnx:${model}`]: expect.stringMatching(/^[0-9a-f]{64}$/) });
-  });
+test('an ONNX model forecasts as the built-in one does, in one thread and in several', () => {
+  const model = at('mine.onnx');
+  cpSync(join(ROOT, 'predictor', 'models', 'built-in.onnx'), model);
+  const flags = ['--algorithms', `mpc-l,mpc-l@onnx,mpc-l@onnx:${model}`, '--baseline', 'mpc-l', '--segments', '6'];
+  const out = ['1', '2'].map((jobs) => played(...flags, '--starts', 'at:0,2', '--jobs', jobs));
+  expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
+  const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
+  const rowsOf = (name: string) => sessions.flatMap(({ algorithm, segments }) => (algorithm === name ? segments : []));
+  expect(rowsOf('mpc-l@onnx')).toEqual(rowsOf(`mpc-l@onnx:${model}`));
+  const bitrates = (name: string) => rowsOf(name).map(({ bitrateBps }) => bitrateBps);
+  expect(bitrates('mpc-l@onnx')).toEqual(bitrates('mpc-l'));
+  expect(tool.algorithmFiles).toEqual({ [`onnx:${model}`]: expect.stringMatching(/^[0-9a-f]{64}$/) });
+});
 
-  test('ends its work if nobody reads its messages', async () => {
-    const out = at('unread.json');
-    const child = spawn(process.execPath, simulate('--out', out), { stdio: ['ignore', 'ignore', 'pipe'] });
-    child.stderr.destroy();
-    expect(await once(child, 'close')).toEqual([0, null]);
-    expect(parseResults(readFileSync(out, 'utf8'), out).tool).not.toHaveProperty('complete');
-  });
-
-  test('--out - reaches a pipe completely', () => {
-    const { status, stdout } = played();
-    expect(status).toBe(0);
-    expect(parseResults(stdout, 'stdout').sessions.length).toBe(94);
-  });
+test('--out - reaches a pipe completely, also if nobody reads the messages', async () => {
+  const child = spawn(process.execPath, simulate(), { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stderr.destroy();
+  const [stdout, ended] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  expect(ended).toEqual([0, null]);
+  const { sessions, tool } = parseResults(stdout, 'stdout');
+  expect(sessions).toHaveLength(94);
+  expect(tool).not.toHaveProperty('complete');
 });
 
 test("the guide's first comparison has enough sessions to rank the tails: MPC-L's is shorter than MPC-D's", () => {
@@ -165,8 +150,9 @@ test("the guide's first comparison has enough sessions to rank the tails: MPC-L'
   const block = blocks.find((text) => text.includes('npx leo-abr simulate') && text.includes('--scenario hd-16'))!;
   symlinkSync(join(ROOT, 'replay'), at('replay'));
   for (const line of block.trim().split('\n')) {
-    const args = [command, ...line.replace('npx leo-abr ', '').split(' ')];
-    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+    // Only these two play. The others would not change their comparison.
+    const words = line.replace('npx leo-abr ', '').replace('mpc-d,mpc-l,bola,mpc-o', 'mpc-d,mpc-l').split(' ');
+    const { status, stderr } = spawnSync(process.execPath, [command, ...words], { cwd: folder, encoding: 'utf8' });
     expect({ status, error: status === 0 ? '' : stderr }).toEqual({ status: 0, error: '' });
   }
   const { summary } = parseResults(readFileSync(at('results.json'), 'utf8'), 'results.json');

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { PERCEIVED_PRICES } from '../abr/qoe/perceived-qoe.ts';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
@@ -46,365 +46,335 @@ async function reported(results: string): Promise<string> {
 const write = (name: string, content: unknown) =>
   writeFileSync(at(name), typeof content === 'string' ? content : JSON.stringify(content));
 
-describe('simulate', () => {
-  test('prints results in the schema on standard output, and nothing else there', async () => {
-    const { status, stdout, stderr } = await simulate();
-    expect(stderr).toContain('4 of 4 sessions');
-    expect(status).toBe(0);
-    const { sessions, tool, summary } = parseResults(stdout, 'stdout');
-    const names = sessions.map(({ trace, algorithm }) => `${trace} ${algorithm}`);
-    expect(names).toEqual(['a mpc-d', 'a mpc-o', 'b mpc-d', 'b mpc-o']);
-    expect(sessions[0]!.segments).toHaveLength(48);
-    expect(sessions[0]!.decisionMicros).toBeUndefined();
-    expect(tool).toMatchObject({ name: 'leo-abr', command: 'simulate', seed: 1, baseline: 'mpc-d' });
-    expect(tool).not.toHaveProperty('complete');
-    expect(summary.map((row) => row.algorithm)).toEqual(['mpc-d', 'mpc-o']);
-  });
-
-  test.each(Object.keys(SCENARIOS))('plays scenario %s', async (name) => {
-    const { scenario, schema, sessions } = await played({ scenario: name });
-    expect(scenario).toMatchObject(JSON.parse(JSON.stringify(SCENARIOS[name])));
-    expect(sessions.every((session) => session.endedBy === 'end')).toBe(true);
-    const isLive = SCENARIOS[name]!.live !== undefined;
-    expect(schema).toBe(isLive ? 2 : 1);
-    expect(sessions.every(({ live }) => (live !== undefined) === isLive)).toBe(true);
-  });
-
-  test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
-    const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
-    const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });
-    expect(stderr).toMatch(/algorithm +sessions +quality +QoE +Mbit\/s +stalls \/ min/);
-    const { scenario, sessions, summary } = parseResults(stdout, 'stdout');
-    expect(scenario.live!.targetLatencySeconds).toBe(1.5);
-    // Stalls add to the latency of both targets, so only the difference shows the target.
-    for (const [i, { live }] of (await played(flags)).sessions.entries()) {
-      expect(sessions[i]!.live!.latencySecondsMean).toBeLessThan(live!.latencySecondsMean - 1.5);
-    }
-    expect(summary[1]!.live!.latencySecondsMean).not.toBe(summary[0]!.live!.latencySecondsMean);
-    expect(summary[1]!.vsBaseline!.live!.latencySecondsDiff.value).toBeDefined();
-
-    const shards = [at('live-1.json'), at('live-2.json')];
-    for (const [i, out] of shards.entries()) {
-      await simulate({ ...flags, 'target-latency': '1.5', shard: `${i + 1}/2`, out });
-    }
-    expect((await run(['merge', ...shards, '--out', '-'])).stdout).toBe(stdout);
-    const { stdout: other } = await run(['merge', ...shards, '--baseline', 'mpc-d:lolp-catch-up', '--out', '-']);
-    expect(parseResults(other, 'stdout').summary.map(({ vsBaseline }) => vsBaseline === null)).toEqual([false, true]);
-    const unknown = await run(['merge', ...shards, '--baseline', 'bola']);
-    expect(unknown.stderr).toContain('--baseline: expected an algorithm of the results, got "bola"');
-  });
-
-  test('--playback-rate plays at another rate, and says so in the scenario', async () => {
-    const [asUsual, same, fast] = [
-      await played({ segments: '5' }),
-      await played({ 'playback-rate': '1', segments: '5' }),
-      await played({ 'playback-rate': '2', segments: '5' }),
-    ];
-    expect(same).toEqual(asUsual);
-    expect(same.sessions.map(({ segments }) => segments.length)).toEqual([5, 5, 5, 5]);
-    expect(fast.scenario.playbackRate).toBe(2);
-    const stallOf = ({ sessions }: Results) => sessions.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
-    expect(stallOf(fast)).toBeGreaterThanOrEqual(stallOf(asUsual));
-  });
-
-  test('plays a scenario of a file with a ladder of one: real sizes, and perceived QoE of real qualities', async () => {
-    const representations = { only: { bitrateBps: 5e6, bytes: Array(20).fill(1e6), quality: Array(20).fill(50) } };
-    const file = { schema: 'leo-abr-quality/1', metric: 'vmaf_v0.6.1', segmentSeconds: 4, representations };
-    write('quality.json', file);
-    write('measured.json', { media: 'quality.json', bufferCapSeconds: 10, rttSeconds: 0.05 });
-    const flags = { scenario: at('measured.json'), segments: '10' };
-    const { scenario, sessions } = await played(flags);
-    expect(scenario).toMatchObject({ segmentCount: 10, qualities: Array(10).fill([50]) });
-    for (const { segments, qoe, startupSeconds, stallSeconds } of sessions) {
-      expect(segments.map(({ sizeBits }) => sizeBits)).toEqual(Array(10).fill(8e6));
-      expect(stallSeconds).toBe(0);
-      expect(qoe.perceived).toBeCloseTo(50 - (PERCEIVED_PRICES.startupSecond * startupSeconds) / 10, 4);
-    }
-    write('quality.json', { ...file, metric: 5 });
-    await refused(simulate(flags), 'quality.json.metric: expected text, got 5');
-    write('measured.json', { media: 'none.json', bufferCapSeconds: 10, rttSeconds: 0.05 });
-    await refused(simulate(flags), /measured.json: media: expected a readable file, got .*none.json/);
-  });
-
-  describe('traces too short for their sessions', () => {
-    const csv = (rates: readonly (number | '')[]) =>
-      `time_s,throughput_mbps\n${rates.map((rate, i) => `${i},${rate}\n`).join('')}`;
-    const flat = (seconds: number, rate: number | '') => Array<number | ''>(seconds).fill(rate);
-
-    test('a short piece between blanks is left out and named, in the results and the report too', async () => {
-      write('blanks.csv', csv([...flat(14, 3), ...flat(2, ''), ...flat(300, 20)]));
-      const out = at('blanks.json');
-      const { status, stderr } = await simulate({ traces: at('blanks.csv'), starts: 'every:61', out });
-      expect(status).toBe(0);
-      expect(stderr).toContain(
-        '1 starts left out; expected a trace of 48 s or more (232 s after the start for a whole session of uhd-8):\n' +
-          '  blanks#1 at 0 s: no room for a session in 14 s\n',
-      );
-      const { sessions, tool, summary } = parseResults(read('blanks.json'), out);
-      expect(new Set(sessions.map(({ trace }) => trace))).toEqual(new Set(['blanks#2']));
-      const leftOut = { trace: 'blanks#1', startSeconds: 0, reason: 'no room for a session in 14 s' };
-      expect(tool.leftOut).toEqual([{ dataset: 'unknown', ...leftOut }]);
-      expect(summary.every(({ qoeMean }) => qoeMean > 0)).toBe(true);
-      expect(await reported(out)).toContain('- 1 start left out: blanks#1 at 0 s (no room for a session in 14 s).');
-    });
-
-    test.each([
-      ['a session', {}, 1],
-      ['a household', { household: 'two' }, 2],
-    ])('%s that runs into the beginning of the trace is counted', async (_, flags, sessionCount) => {
-      // The sessions need the last minute, in which the link carries nothing.
-      write('dry.csv', csv([...flat(180, 20), ...flat(60, 0)]));
-      const out = at('past.json');
-      const { stderr } = await simulate({ traces: at('dry.csv'), algorithms: 'mpc-d,throughput', out, ...flags });
-      const { sessions, summary } = parseResults(read('past.json'), out);
-      expect(sessions.every(({ pastTraceSeconds = 0 }) => pastTraceSeconds > 0)).toBe(true);
-      expect(summary.map(({ pastTrace }) => pastTrace)).toEqual([sessionCount, sessionCount]);
-      expect(stderr).toContain(`mpc-d: ${sessionCount} ran past the trace's end, into its beginning`);
-      expect(await reported(out)).toMatch(
-        /`mpc-d`: \d sessions? ran past the end of the recording, which then began again, by up to \d+\.\d s\./,
-      );
-    });
-  });
-
-  test('the same seed gives the same bytes, in shards and merged too', async () => {
-    const flags = { starts: 'every:4', seed: '7' };
-    expect(await simulate({ ...flags, out: at('whole.json') })).toMatchObject({ status: 0, stdout: '' });
-    const text = read('whole.json');
-    expect((await simulate(flags)).stdout).toBe(text);
-    for (const i of [1, 2, 3]) {
-      expect((await simulate({ ...flags, shard: `${i}/3`, out: at(`shard-${i}.json`) })).status).toBe(0);
-    }
-    const shards = [3, 1, 2].map((i) => at(`shard-${i}.json`));
-    expect((await run(['merge', ...shards, '--out', at('merged.json')])).status).toBe(0);
-    expect(read('merged.json')).toBe(text);
-    const twice = await run(['merge', ...shards, at('whole.json'), '--out', '-']);
-    expect(twice.stdout).toBe(text);
-    expect(twice.stderr).toMatch(/^24 sessions were played twice, with the same result\n/);
-  });
-
-  test('merge refuses an incomplete or mixed set of shards, and says all that is wrong', async () => {
-    const shard = async (i: number, flags: Record<string, string> = {}) => {
-      await simulate({ starts: 'every:4', shard: `${i}/3`, out: at(`part-${i}.json`), ...flags });
-      return at(`part-${i}.json`);
-    };
-    const [first, second] = [await shard(1), await shard(2)];
-    const lines = read('part-2.json').replace('"work"', '"complete":false,"work"').split('\n');
-    write('part-2.json', lines.slice(0, 6).join('\n'));
-    await refused(
-      run(['merge', second, first, '--out', at('none.json')]),
-      `expected all parts of one run, got ${second} is not complete (2 sessions); shard 3/3 is missing\n`,
-    );
-    expect(existsSync(at('none.json'))).toBe(false);
-
-    await shard(2, { algorithms: 'mpc-d' });
-    const third = await shard(3);
-    write('part-3.json', read('part-3.json').replace(/"commit":(null|"[^"]*")/, '"commit":"abc"'));
-    await refused(
-      run(['merge', first, second, third]),
-      `got ${second} has another set of recordings, starts, algorithms or models than ${first}; ${third} has another commit than ${first}\n`,
-    );
-    cpSync(traces, at('other'), { recursive: true });
-    write('other/a.csv', readFileSync(TRACE, 'utf8').replace(/\n(\d+(?:\.\d+)?),\d+/, '\n$1,1'));
-    await shard(2, { traces: at('other') });
-    await refused(run(['merge', first, second, await shard(3)]), `${second} has another set of`);
-  });
-
-  test('a killed command keeps every finished session, which --resume does not play again', async () => {
-    const flags = { starts: 'every:4', algorithms: 'mpc-d,throughput', household: 'two' };
-    const whole = (await simulate(flags)).stdout;
-    const [schema, tool, scenario, begin, ...sessions] = whole.split('\n');
-    const head = [schema, tool!.replace(/\},$/, ',"complete":false},'), scenario, begin];
-    // The file has one of three households twice and parts of another one. Its last line is torn.
-    const [a, b, c, d, e, f] = sessions;
-    write('killed.json', [...head, c, d, a, b, c, d, e, f!.slice(0, 200)].join('\n'));
-    const resumed = await simulate({ ...flags, out: at('killed.json'), resume: true });
-    expect(resumed.stderr).toMatch(/^4 of \d+ sessions were done before; those that were under way are played again\n/);
-    expect(read('killed.json')).toBe(whole);
-    await refused(
-      simulate({ ...flags, out: at('killed.json'), resume: true, scenario: 'hd-16' }),
-      'killed.json: scenario: expected the scenario of this command (hd-16)',
-    );
-    write('two.json', '{ "players": [{}, { "joinSeconds": 5 }] }');
-    await refused(
-      simulate({ ...flags, out: at('killed.json'), resume: true, household: at('two.json') }),
-      'killed.json: tool.household: expected ',
-    );
-  });
-
-  test('compare finds the sessions with other choices, and those of one file alone', async () => {
-    const { stdout } = await simulate({ segments: '12', starts: 'at:0,4' });
-    const results = JSON.parse(stdout) as Results;
-    const compare = (sessions: Results['sessions']) => {
-      write('before.json', stdout);
-      write('after.json', { ...results, sessions });
-      return run(['compare', at('before.json'), at('after.json')]);
-    };
-    const same = await compare(results.sessions);
-    expect(same.status).toBe(0);
-    expect(same.stdout).toMatch(/^mpc-d: \d+ sessions in both, 0 differ\n/);
-    const [first, ...rest] = results.sessions;
-    const [segment, ...segments] = first!.segments;
-    const changed = { ...first!, segments: [{ ...segment!, abandonedBits: 8 }, ...segments] };
-    const other = await compare([changed, ...rest.slice(1)]);
-    expect(other.status).toBe(1);
-    expect(other.stdout).toMatch(/: segment 0: ([\d.]+ Mbit\/s), then \1 after 8 abandoned bits\n/);
-    expect(other.stdout).toContain(': only in the first file\n');
-    // Data sets may have recordings of the same name.
-    const { stdout: more } = await compare([...results.sessions, { ...first!, dataset: 'other' }]);
-    expect(more).toMatch(/ of other from .*: only in the second file\n/);
-  });
-
-  test('without --out the table alone is printed, with a note how to get the JSON', async () => {
-    const { stdout: results, stderr: table } = await simulate({ segments: '12' });
-    write('with-out.json', results);
-    // `simulate()` above always has `--out`.
-    const args = ['--traces', traces, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--segments', '12'];
-    for (const command of [
-      ['simulate', ...args],
-      ['merge', at('with-out.json')],
-    ]) {
-      const { status, stdout, stderr } = await run(command);
-      expect(status).toBe(0);
-      expect(stdout).toMatch(/^algorithm +sessions +perceived .*\nmpc-d +2 /);
-      expect(table.endsWith(stdout)).toBe(true);
-      expect(stderr).toMatch(/For all sessions as JSON: --out <file>, or --out - for standard output\.\n$/);
-    }
-  });
-
-  test('a scaled scenario and links below its lowest bitrate are named beside the figures, and links have rows', async () => {
-    const out = at('slow.json');
-    mkdirSync(at('links'), { recursive: true });
-    cpSync(TRACE, at('links/fast.csv'));
-    write('links/slow.csv', `time_s,throughput_mbps\n${Array.from({ length: 300 }, (_, i) => `${i},2\n`).join('')}`);
-    const { stderr } = await simulate({ traces: at('links'), scenario: 'hd-16', segments: '12', out });
-    expect(stderr).toContain(
-      'In hd-16, the rates of all links times 0.25. Slow links carry less than the lowest bitrate, 1 Mbit/s, in the mean ' +
-        'over the session: 1 of 2 sessions per algorithm.\n',
-    );
-    expect(stderr).toMatch(/^unknown, slow links +mpc-d +1 /m);
-    expect(stderr).toMatch(/^unknown, other links +mpc-d +1 /m);
-    const { sessions, byLink, summary } = parseResults(read('slow.json'), out);
-    expect(sessions.map(({ slowLinkBps }) => slowLinkBps)).toEqual([undefined, undefined, 475_000, 475_000]);
-    expect(summary.map((row) => row.sessions)).toEqual([2, 2]);
-    expect(byLink!.map(({ links, algorithm, sessions: count }) => `${links} ${algorithm} ${count}`)).toEqual([
-      ...['slow mpc-d 1', 'slow mpc-o 1', 'other mpc-d 1', 'other mpc-o 1'],
-    ]);
-    expect(await reported(out)).toMatch(/rates of all links times 0\.25[\s\S]*\| unknown, slow links \| mpc-d \|/);
-    const { stdout } = await run(['merge', out, '--out', '-']);
-    expect(parseResults(stdout, 'merged').byLink).toEqual(byLink);
-  });
-
-  test('an interrupt without a file writes nothing', async () => {
-    const onInterrupt: CommandIo['onInterrupt'] = (callback) => {
-      const timer = setTimeout(callback, 1);
-      return () => clearTimeout(timer);
-    };
-    const { status, stdout, stderr } = await simulate({ starts: 'every:0.5' }, { onInterrupt });
-    expect({ status, stdout }).toEqual({ status: 130, stdout: '' });
-    expect(stderr).toContain('nothing was written');
-  });
-
-  test('households: shards merge to the same bytes, and other households are refused', async () => {
-    const flags = { algorithms: 'mpc-d,throughput', household: 'mixed', segments: '12' };
-    const whole = (await simulate(flags)).stdout;
-    const results = parseResults(whole, 'whole');
-    expect(results.sessions.map(({ algorithm }) => algorithm).slice(0, 8)).toEqual([
-      ...['mpc-d', 'mpc-d', 'dynamic', 'dynamic'],
-      ...['throughput', 'throughput', 'dynamic', 'dynamic'],
-    ]);
-    const four = ['mpc-d', 'throughput', 'mpc-d', 'throughput'].map((algorithm) => ({ algorithm, players: 4 }));
-    expect(results.households).toMatchObject(four);
-    expect(results.summary.find(({ algorithm }) => algorithm === 'mpc-d')!.sessions).toBe(4);
-    for (const n of [1, 2]) await simulate({ ...flags, shard: `${n}/2`, out: at(`house-${n}.json`) });
-    expect((await run(['merge', at('house-1.json'), at('house-2.json'), '--out', '-'])).stdout).toBe(whole);
-
-    await simulate({ ...flags, household: 'two', out: at('house-two.json') });
-    await refused(run(['merge', ...['1', '2', 'two'].map((part) => at(`house-${part}.json`))]), 'tool.household');
-  });
-
-  test('a household of a file plays, and the report has its table', async () => {
-    write('ours.json', '\ufeff{"players": [{}, {"algorithm": "bola", "joinSeconds": 4}]}');
-    const flags = { household: at('ours.json'), segments: '12', algorithms: 'mpc-d,throughput' };
-    await simulate({ ...flags, out: at('ours-results.json') });
-    const text = await reported(at('ours-results.json'));
-    expect(text).toMatch(/uhd-8, simulator, household ours[\s\S]*\| algorithm \| households \| QoE, sum/);
-    expect(read('report/sessions.csv')).toMatch(/,ours,mpc-d,1,4,/);
-  });
-
-  test('--resume without earlier results plays everything; --timings adds how long decisions took', async () => {
-    const { status, stderr } = await simulate({ out: at('new.json'), resume: true, timings: true });
-    expect(status).toBe(0);
-    expect(stderr).toContain('nothing to resume');
-    expect(parseResults(read('new.json'), 'new.json').sessions[0]!.decisionMicros!.p50).toBeGreaterThan(0);
-  });
-
-  test('plays each recording group with the model of its fold', async () => {
-    // Unlike the shipped model, this model ignores the second feature.
-    const [{ weights, scales }, ...later] = SHIPPED_FILE.layers as [ModelFile['layers'][0], ...ModelFile['layers']];
-    const outputs = weights.length / scales.length;
-    const ignoring = weights.slice(0, outputs) + 'f'.repeat(outputs) + weights.slice(2 * outputs);
-    write('model.json', { ...SHIPPED_FILE, layers: [{ weights: ignoring, scales }, ...later] });
-    write('folds.json', { a: 'model.json', b: 'model.json', golden: 'model.json' });
-    const algorithms = 'mpc-l,mpc-l@built-in,mpc-l@shipped';
-    const { sessions } = await played({ 'fold-models': at('folds.json'), algorithms, baseline: 'mpc-l@shipped' });
-    const plain = (await played({ algorithms: 'mpc-l', baseline: 'mpc-l' })).sessions;
-    const qoe = (all: typeof sessions, name: string) =>
-      all.flatMap(({ algorithm, qoe: { linear } }) => (algorithm === name ? [linear] : []));
-    expect(qoe(sessions, 'mpc-l@shipped')).toEqual(qoe(plain, 'mpc-l'));
-    expect(qoe(sessions, 'mpc-l@built-in')).toEqual(qoe(sessions, 'mpc-l'));
-    expect(qoe(sessions, 'mpc-l')).not.toEqual(qoe(plain, 'mpc-l'));
-    expect(sessions.every(({ segments }) => segments.at(-1)!.reason.includes('built-in'))).toBe(true);
-  });
-
-  test.each([
-    [{ golden: 'no-model.json' }, /no-model\.json/],
-    [{}, /a model for each recording group/],
-    [{ golden: 5 }, /folds\.json: golden: expected the name of a model file, got 5/],
-  ])('refuses the map of models %j', async (folds, message) => {
-    write('no-model.json', '{}');
-    write('folds.json', folds);
-    await refused(simulate({ 'fold-models': at('folds.json') }), message);
-  });
+test('simulate prints results in the schema on standard output, and nothing else there', async () => {
+  const { status, stdout, stderr } = await simulate();
+  expect(stderr).toContain('4 of 4 sessions');
+  expect(status).toBe(0);
+  const { sessions, tool, summary } = parseResults(stdout, 'stdout');
+  const names = sessions.map(({ trace, algorithm }) => `${trace} ${algorithm}`);
+  expect(names).toEqual(['a mpc-d', 'a mpc-o', 'b mpc-d', 'b mpc-o']);
+  expect(sessions[0]!.segments).toHaveLength(48);
+  expect(sessions[0]!.decisionMicros).toBeUndefined();
+  expect(tool).toMatchObject({ name: 'leo-abr', command: 'simulate', seed: 1, baseline: 'mpc-d' });
+  expect(tool).not.toHaveProperty('complete');
+  expect(summary.map((row) => row.algorithm)).toEqual(['mpc-d', 'mpc-o']);
 });
 
-describe('wrong usage and input: status 2; the message has place, expectation and received value', () => {
-  const live = { scenario: 'live-hd-1' };
-  test.each<[Record<string, string | true>, string | RegExp]>([
-    [{ algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
-    [{ algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
-    [{ algorithms: 'l2a' }, /got "l2a", a rule of dash.js, .*leo-abr bench/],
-    [{ algorithms: 'mpc-l@service' }, /a forecaster of the simulator, got "mpc-l@service"; .* leo-abr bench/],
-    [{ algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
-    [{ algorithms: 'mpc-d:lolp-catch-up' }, '--algorithms: expected a catch-up only in a live scenario'],
-    [{ baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
-    [{ scenario: './none.json' }, /--scenario: expected a readable file, got .*none/],
-    [{ traces: './none' }, /\.\/none: expected a file or folder/],
-    [{ seed: '-1' }, /--seed: expected a whole number from 0 .*, got "-1"/],
-    [{ jobs: '0' }, /--jobs: expected a whole number from 1 .*, got "0"/],
-    [{ resume: true }, /--resume: expected an --out file to continue/],
-    [{ flag: true }, /unknown option '--flag'/],
-    [{ 'target-latency': '2' }, '--target-latency: expected a live scenario (uhd-8 is on demand)'],
-    [{ ...live, 'target-latency': '0.55' }, '--target-latency: expected more than 0.55 s'],
-    [{ ...live, segments: '10' }, '--segments: expected a whole number from 11 to 100'],
-    [{ ...live, 'playback-rate': '2' }, '--playback-rate: expected 1 in a live scenario (live-hd-1)'],
-    ...['0', '-1', 'fast', '5'].map((rate): [Record<string, string>, string] => [
-      { 'playback-rate': rate },
-      '--playback-rate: expected a number from 0.25 to 4',
-    ]),
-  ])('%j', (flags, message) => refused(simulate(flags), message));
+test.each(Object.keys(SCENARIOS))('plays scenario %s', async (name) => {
+  const { scenario, schema, sessions } = await played({ scenario: name, traces: TRACE });
+  expect(scenario).toMatchObject(JSON.parse(JSON.stringify(SCENARIOS[name])));
+  expect(sessions.every((session) => session.endedBy === 'end')).toBe(true);
+  const isLive = SCENARIOS[name]!.live !== undefined;
+  expect(schema).toBe(isLive ? 2 : 1);
+  expect(sessions.every(({ live }) => (live !== undefined) === isLive)).toBe(true);
+});
 
-  test('an output that cannot be written, before the first session', async () => {
-    for (const out of [join(traces, 'a.csv', 'results.json'), traces, `${traces}/new/`, '', '/dev/null', '/proc/x/y']) {
-      await refused(simulate({ out }), /--out: expected a file that can be written/);
-    }
-    expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);
-  });
+test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
+  const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
+  const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });
+  expect(stderr).toMatch(/algorithm +sessions +quality +QoE +Mbit\/s +stalls \/ min/);
+  const { scenario, sessions, summary } = parseResults(stdout, 'stdout');
+  expect(scenario.live!.targetLatencySeconds).toBe(1.5);
+  // Stalls add to the latency of both targets, so only the difference shows the target.
+  for (const [i, { live }] of (await played(flags)).sessions.entries()) {
+    expect(sessions[i]!.live!.latencySecondsMean).toBeLessThan(live!.latencySecondsMean - 1.5);
+  }
+  expect(summary[1]!.live!.latencySecondsMean).not.toBe(summary[0]!.live!.latencySecondsMean);
+  expect(summary[1]!.vsBaseline!.live!.latencySecondsDiff.value).toBeDefined();
+});
 
-  test('unknown command or missing arguments: status 2; help and version: status 0', async () => {
-    await refused(run(['simulat']), /simulate/);
-    for (const command of ['simulate', 'merge']) expect((await run([command])).status).toBe(2);
-    expect(await run(['--help'])).toMatchObject({ status: 0, stderr: '' });
-    expect((await run(['simulate', '--help'])).stdout).toMatch(/--starts.*bola-e, dynamic;/s);
-    expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
-  });
+test('--playback-rate plays at another rate, and says so in the scenario', async () => {
+  const [asUsual, same, fast] = [
+    await played({ segments: '5' }),
+    await played({ 'playback-rate': '1', segments: '5' }),
+    await played({ 'playback-rate': '2', segments: '5' }),
+  ];
+  expect(same).toEqual(asUsual);
+  expect(same.sessions.map(({ segments }) => segments.length)).toEqual([5, 5, 5, 5]);
+  expect(fast.scenario.playbackRate).toBe(2);
+  const stallOf = ({ sessions }: Results) => sessions.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
+  expect(stallOf(fast)).toBeGreaterThanOrEqual(stallOf(asUsual));
+});
+
+test('plays a scenario of a file with a ladder of one: real sizes, and perceived QoE of real qualities', async () => {
+  const representations = { only: { bitrateBps: 5e6, bytes: Array(20).fill(1e6), quality: Array(20).fill(50) } };
+  write('quality.json', { schema: 'leo-abr-quality/1', metric: 'vmaf_v0.6.1', segmentSeconds: 4, representations });
+  write('measured.json', { media: 'quality.json', bufferCapSeconds: 10, rttSeconds: 0.05 });
+  const flags = { scenario: at('measured.json'), segments: '10' };
+  const { scenario, sessions } = await played(flags);
+  expect(scenario).toMatchObject({ segmentCount: 10, qualities: Array(10).fill([50]) });
+  for (const { segments, qoe, startupSeconds, stallSeconds } of sessions) {
+    expect(segments.map(({ sizeBits }) => sizeBits)).toEqual(Array(10).fill(8e6));
+    expect(stallSeconds).toBe(0);
+    expect(qoe.perceived).toBeCloseTo(50 - (PERCEIVED_PRICES.startupSecond * startupSeconds) / 10, 4);
+  }
+  write('measured.json', { media: 'none.json', bufferCapSeconds: 10, rttSeconds: 0.05 });
+  await refused(simulate(flags), /measured.json: media: expected a readable file, got .*none.json/);
+});
+
+const csv = (rates: readonly (number | '')[]) =>
+  `time_s,throughput_mbps\n${rates.map((rate, i) => `${i},${rate}\n`).join('')}`;
+const flat = (seconds: number, rate: number | '') => Array<number | ''>(seconds).fill(rate);
+
+test('a short piece between blanks is left out and named, in the results and the report too', async () => {
+  write('blanks.csv', csv([...flat(14, 3), ...flat(2, ''), ...flat(300, 20)]));
+  const out = at('blanks.json');
+  const { status, stderr } = await simulate({ traces: at('blanks.csv'), starts: 'every:61', out });
+  expect(status).toBe(0);
+  expect(stderr).toContain(
+    '1 starts left out; expected a trace of 48 s or more (232 s after the start for a whole session of uhd-8):\n' +
+      '  blanks#1 at 0 s: no room for a session in 14 s\n',
+  );
+  const { sessions, tool, summary } = parseResults(read('blanks.json'), out);
+  expect(new Set(sessions.map(({ trace }) => trace))).toEqual(new Set(['blanks#2']));
+  const leftOut = { trace: 'blanks#1', startSeconds: 0, reason: 'no room for a session in 14 s' };
+  expect(tool.leftOut).toEqual([{ dataset: 'unknown', ...leftOut }]);
+  expect(summary.every(({ qoeMean }) => qoeMean > 0)).toBe(true);
+  expect(await reported(out)).toContain('- 1 start left out: blanks#1 at 0 s (no room for a session in 14 s).');
+});
+
+test.each([
+  ['a session', {}, 1],
+  ['a household', { household: 'two' }, 2],
+])('%s that runs into the beginning of the trace is counted', async (_, flags, sessionCount) => {
+  // The sessions need the last minute, in which the link carries nothing.
+  write('dry.csv', csv([...flat(180, 20), ...flat(60, 0)]));
+  const out = at('past.json');
+  const { stderr } = await simulate({ traces: at('dry.csv'), algorithms: 'mpc-d,throughput', out, ...flags });
+  const { sessions, summary } = parseResults(read('past.json'), out);
+  expect(sessions.every(({ pastTraceSeconds = 0 }) => pastTraceSeconds > 0)).toBe(true);
+  expect(summary.map(({ pastTrace }) => pastTrace)).toEqual([sessionCount, sessionCount]);
+  expect(stderr).toContain(`mpc-d: ${sessionCount} ran past the trace's end, into its beginning`);
+  const note = /`mpc-d`: \d sessions? ran past the end of the recording, which then began again, by up to \d+\.\d s\./;
+  expect(await reported(out)).toMatch(note);
+});
+
+test('the same seed gives the same bytes, in shards and merged too', async () => {
+  const flags = { starts: 'every:4', seed: '7' };
+  expect(await simulate({ ...flags, out: at('whole.json') })).toMatchObject({ status: 0, stdout: '' });
+  const text = read('whole.json');
+  expect((await simulate(flags)).stdout).toBe(text);
+  for (const i of [1, 2, 3]) {
+    expect((await simulate({ ...flags, shard: `${i}/3`, out: at(`shard-${i}.json`) })).status).toBe(0);
+  }
+  const shards = [3, 1, 2].map((i) => at(`shard-${i}.json`));
+  expect((await run(['merge', ...shards, '--out', at('merged.json')])).status).toBe(0);
+  expect(read('merged.json')).toBe(text);
+  const twice = await run(['merge', ...shards, at('whole.json'), '--out', '-']);
+  expect(twice.stdout).toBe(text);
+  expect(twice.stderr).toMatch(/^24 sessions were played twice, with the same result\n/);
+  const { stdout: other } = await run(['merge', ...shards, '--baseline', 'mpc-o', '--out', '-']);
+  expect(parseResults(other, 'stdout').summary.map(({ vsBaseline }) => vsBaseline === null)).toEqual([false, true]);
+  const unknown = await run(['merge', ...shards, '--baseline', 'bola']);
+  expect(unknown.stderr).toContain('--baseline: expected an algorithm of the results, got "bola"');
+});
+
+test('merge refuses an incomplete or mixed set of shards, and says all that is wrong', async () => {
+  const shard = async (i: number, flags: Record<string, string> = {}) => {
+    await simulate({ starts: 'every:4', shard: `${i}/3`, out: at(`part-${i}.json`), ...flags });
+    return at(`part-${i}.json`);
+  };
+  const [first, second] = [await shard(1), await shard(2)];
+  const lines = read('part-2.json').replace('"work"', '"complete":false,"work"').split('\n');
+  write('part-2.json', lines.slice(0, 6).join('\n'));
+  const missing = `expected all parts of one run, got ${second} is not complete (2 sessions); shard 3/3 is missing\n`;
+  await refused(run(['merge', second, first, '--out', at('none.json')]), missing);
+  expect(existsSync(at('none.json'))).toBe(false);
+
+  await shard(2, { algorithms: 'mpc-d' });
+  const third = await shard(3);
+  write('part-3.json', read('part-3.json').replace(/"commit":(null|"[^"]*")/, '"commit":"abc"'));
+  await refused(
+    run(['merge', first, second, third]),
+    `got ${second} has another set of recordings, starts, algorithms or models than ${first}; ${third} has another commit than ${first}\n`,
+  );
+  cpSync(traces, at('other'), { recursive: true });
+  write('other/a.csv', readFileSync(TRACE, 'utf8').replace(/\n(\d+(?:\.\d+)?),\d+/, '\n$1,1'));
+  await shard(2, { traces: at('other') });
+  await refused(run(['merge', first, second, await shard(3)]), `${second} has another set of`);
+});
+
+test('a killed command keeps every finished session, which --resume does not play again', async () => {
+  const flags = { starts: 'every:4', algorithms: 'mpc-d,throughput', household: 'two' };
+  const whole = (await simulate(flags)).stdout;
+  const [schema, tool, scenario, begin, ...sessions] = whole.split('\n');
+  const head = [schema, tool!.replace(/\},$/, ',"complete":false},'), scenario, begin];
+  // The file has one of three households twice and parts of another one. Its last line is torn.
+  const [a, b, c, d, e, f] = sessions;
+  write('killed.json', [...head, c, d, a, b, c, d, e, f!.slice(0, 200)].join('\n'));
+  const resumed = await simulate({ ...flags, out: at('killed.json'), resume: true });
+  expect(resumed.stderr).toMatch(/^4 of \d+ sessions were done before; those that were under way are played again\n/);
+  expect(read('killed.json')).toBe(whole);
+  write('two.json', '{ "players": [{}, { "joinSeconds": 5 }] }');
+  const another = simulate({ ...flags, out: at('killed.json'), resume: true, household: at('two.json') });
+  await refused(another, 'killed.json: tool.household: expected ');
+});
+
+test('compare finds the sessions with other choices, and those of one file alone', async () => {
+  const { stdout } = await simulate({ segments: '12', starts: 'at:0,4' });
+  const results = JSON.parse(stdout) as Results;
+  const compare = (sessions: Results['sessions']) => {
+    write('before.json', stdout);
+    write('after.json', { ...results, sessions });
+    return run(['compare', at('before.json'), at('after.json')]);
+  };
+  const same = await compare(results.sessions);
+  expect(same.status).toBe(0);
+  expect(same.stdout).toMatch(/^mpc-d: \d+ sessions in both, 0 differ\n/);
+  const [first, ...rest] = results.sessions;
+  const [segment, ...segments] = first!.segments;
+  const changed = { ...first!, segments: [{ ...segment!, abandonedBits: 8 }, ...segments] };
+  const other = await compare([changed, ...rest.slice(1)]);
+  expect(other.status).toBe(1);
+  expect(other.stdout).toMatch(/: segment 0: ([\d.]+ Mbit\/s), then \1 after 8 abandoned bits\n/);
+  expect(other.stdout).toContain(': only in the first file\n');
+  // Data sets may have recordings of the same name.
+  const { stdout: more } = await compare([...results.sessions, { ...first!, dataset: 'other' }]);
+  expect(more).toMatch(/ of other from .*: only in the second file\n/);
+});
+
+test('without --out the table alone is printed, with a note how to get the JSON', async () => {
+  const { stdout: results, stderr: table } = await simulate({ segments: '12' });
+  write('with-out.json', results);
+  // `simulate()` above always has `--out`.
+  const args = ['--traces', traces, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--segments', '12'];
+  for (const command of [
+    ['simulate', ...args],
+    ['merge', at('with-out.json')],
+  ]) {
+    const { status, stdout, stderr } = await run(command);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^algorithm +sessions +perceived .*\nmpc-d +2 /);
+    expect(table.endsWith(stdout)).toBe(true);
+    expect(stderr).toMatch(/For all sessions as JSON: --out <file>, or --out - for standard output\.\n$/);
+  }
+});
+
+test('a scaled scenario and links below its lowest bitrate are named beside the figures, and links have rows', async () => {
+  const out = at('slow.json');
+  mkdirSync(at('links'), { recursive: true });
+  cpSync(TRACE, at('links/fast.csv'));
+  write('links/slow.csv', `time_s,throughput_mbps\n${Array.from({ length: 300 }, (_, i) => `${i},2\n`).join('')}`);
+  const { stderr } = await simulate({ traces: at('links'), scenario: 'hd-16', segments: '12', out });
+  expect(stderr).toContain(
+    'In hd-16, the rates of all links times 0.25. Slow links carry less than the lowest bitrate, 1 Mbit/s, in the mean ' +
+      'over the session: 1 of 2 sessions per algorithm.\n',
+  );
+  expect(stderr).toMatch(/^unknown, slow links +mpc-d +1 /m);
+  expect(stderr).toMatch(/^unknown, other links +mpc-d +1 /m);
+  const { sessions, byLink, summary } = parseResults(read('slow.json'), out);
+  expect(sessions.map(({ slowLinkBps }) => slowLinkBps)).toEqual([undefined, undefined, 475_000, 475_000]);
+  expect(summary.map((row) => row.sessions)).toEqual([2, 2]);
+  expect(byLink!.map(({ links, algorithm, sessions: count }) => `${links} ${algorithm} ${count}`)).toEqual([
+    ...['slow mpc-d 1', 'slow mpc-o 1', 'other mpc-d 1', 'other mpc-o 1'],
+  ]);
+  expect(await reported(out)).toMatch(/rates of all links times 0\.25[\s\S]*\| unknown, slow links \| mpc-d \|/);
+  const { stdout } = await run(['merge', out, '--out', '-']);
+  expect(parseResults(stdout, 'merged').byLink).toEqual(byLink);
+});
+
+test('an interrupt without a file writes nothing', async () => {
+  const onInterrupt: CommandIo['onInterrupt'] = (callback) => {
+    const timer = setTimeout(callback, 1);
+    return () => clearTimeout(timer);
+  };
+  const { status, stdout, stderr } = await simulate({ starts: 'every:0.5' }, { onInterrupt });
+  expect({ status, stdout }).toEqual({ status: 130, stdout: '' });
+  expect(stderr).toContain('nothing was written');
+});
+
+test('a household of a file: shards merge to the same bytes, a report has its table, others are refused', async () => {
+  write('ours.json', '\ufeff{"players": [{}, {"algorithm": "bola", "joinSeconds": 4}]}');
+  const flags = { algorithms: 'mpc-d,throughput', household: at('ours.json'), segments: '12' };
+  const whole = (await simulate(flags)).stdout;
+  const { sessions, households, summary } = parseResults(whole, 'whole');
+  const names = sessions.map(({ algorithm }) => algorithm);
+  expect(names.slice(0, 4)).toEqual(['mpc-d', 'bola', 'throughput', 'bola']);
+  const two = ['mpc-d', 'throughput', 'mpc-d', 'throughput'].map((algorithm) => ({ algorithm, players: 2 }));
+  expect(households).toMatchObject(two);
+  expect(summary.find(({ algorithm }) => algorithm === 'mpc-d')!.sessions).toBe(2);
+  for (const n of [1, 2]) await simulate({ ...flags, shard: `${n}/2`, out: at(`house-${n}.json`) });
+  expect((await run(['merge', at('house-1.json'), at('house-2.json'), '--out', '-'])).stdout).toBe(whole);
+  write('house.json', whole);
+  const title = /uhd-8, simulator, household ours[\s\S]*\| algorithm \| households \| QoE, sum/;
+  expect(await reported(at('house.json'))).toMatch(title);
+  expect(read('report/sessions.csv')).toMatch(/,ours,mpc-d,1,4,/);
+
+  await simulate({ ...flags, household: 'two', out: at('house-two.json') });
+  await refused(run(['merge', ...['1', '2', 'two'].map((part) => at(`house-${part}.json`))]), 'tool.household');
+});
+
+test('--resume without earlier results plays everything; --timings adds how long decisions took', async () => {
+  const { status, stderr } = await simulate({ out: at('new.json'), resume: true, timings: true });
+  expect(status).toBe(0);
+  expect(stderr).toContain('nothing to resume');
+  expect(parseResults(read('new.json'), 'new.json').sessions[0]!.decisionMicros!.p50).toBeGreaterThan(0);
+});
+
+test('plays each recording group with the model of its fold', async () => {
+  // Unlike the shipped model, this model ignores the second feature.
+  const [{ weights, scales }, ...later] = SHIPPED_FILE.layers as [ModelFile['layers'][0], ...ModelFile['layers']];
+  const outputs = weights.length / scales.length;
+  const ignoring = weights.slice(0, outputs) + 'f'.repeat(outputs) + weights.slice(2 * outputs);
+  write('model.json', { ...SHIPPED_FILE, layers: [{ weights: ignoring, scales }, ...later] });
+  write('folds.json', { a: 'model.json', b: 'model.json', golden: 'model.json' });
+  const algorithms = 'mpc-l,mpc-l@built-in,mpc-l@shipped';
+  const { sessions } = await played({ 'fold-models': at('folds.json'), algorithms, baseline: 'mpc-l@shipped' });
+  const plain = (await played({ algorithms: 'mpc-l', baseline: 'mpc-l' })).sessions;
+  const qoe = (all: typeof sessions, name: string) =>
+    all.flatMap(({ algorithm, qoe: { linear } }) => (algorithm === name ? [linear] : []));
+  expect(qoe(sessions, 'mpc-l@shipped')).toEqual(qoe(plain, 'mpc-l'));
+  expect(qoe(sessions, 'mpc-l@built-in')).toEqual(qoe(sessions, 'mpc-l'));
+  expect(qoe(sessions, 'mpc-l')).not.toEqual(qoe(plain, 'mpc-l'));
+  expect(sessions.every(({ segments }) => segments.at(-1)!.reason.includes('built-in'))).toBe(true);
+});
+
+test.each([
+  [{ golden: 'no-model.json' }, /no-model\.json/],
+  [{}, /a model for each recording group/],
+  [{ golden: 5 }, /folds\.json: golden: expected the name of a model file, got 5/],
+])('refuses the map of models %j', async (folds, message) => {
+  write('no-model.json', '{}');
+  write('folds.json', folds);
+  await refused(simulate({ 'fold-models': at('folds.json') }), message);
+});
+
+const live = { scenario: 'live-hd-1' };
+test.each<[Record<string, string | true>, string | RegExp]>([
+  [{ algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
+  [{ algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
+  [{ algorithms: 'l2a' }, /got "l2a", a rule of dash.js, .*leo-abr bench/],
+  [{ algorithms: 'mpc-l@service' }, /a forecaster of the simulator, got "mpc-l@service"; .* leo-abr bench/],
+  [{ algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
+  [{ algorithms: 'mpc-d:lolp-catch-up' }, '--algorithms: expected a catch-up only in a live scenario'],
+  [{ baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
+  [{ scenario: './none.json' }, /--scenario: expected a readable file, got .*none/],
+  [{ traces: './none' }, /\.\/none: expected a file or folder/],
+  [{ seed: '-1' }, /--seed: expected a whole number from 0 .*, got "-1"/],
+  [{ jobs: '0' }, /--jobs: expected a whole number from 1 .*, got "0"/],
+  [{ resume: true }, /--resume: expected an --out file to continue/],
+  [{ flag: true }, /unknown option '--flag'/],
+  [{ 'target-latency': '2' }, '--target-latency: expected a live scenario (uhd-8 is on demand)'],
+  [{ ...live, 'target-latency': '0.55' }, '--target-latency: expected more than 0.55 s'],
+  [{ ...live, segments: '10' }, '--segments: expected a whole number from 11 to 100'],
+  [{ ...live, 'playback-rate': '2' }, '--playback-rate: expected 1 in a live scenario (live-hd-1)'],
+  ...['0', '-1', 'fast', '5'].map((rate): [Record<string, string>, string] => [
+    { 'playback-rate': rate },
+    '--playback-rate: expected a number from 0.25 to 4',
+  ]),
+])('simulate refuses %j', (flags, message) => refused(simulate(flags), message));
+
+test('an output that cannot be written is refused before the first session', async () => {
+  for (const out of [join(traces, 'a.csv', 'results.json'), traces, `${traces}/new/`, '', '/dev/null', '/proc/x/y']) {
+    await refused(simulate({ out }), /--out: expected a file that can be written/);
+  }
+  expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);
+});
+
+test('unknown command or missing arguments: status 2; help and version: status 0', async () => {
+  await refused(run(['simulat']), /simulate/);
+  for (const command of ['simulate', 'merge']) expect((await run([command])).status).toBe(2);
+  expect(await run(['--help'])).toMatchObject({ status: 0, stderr: '' });
+  expect((await run(['simulate', '--help'])).stdout).toMatch(/--starts.*bola-e, dynamic;/s);
+  expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
 });

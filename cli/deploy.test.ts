@@ -14,7 +14,6 @@ const variables = (text: string) =>
   Object.fromEntries([...text.matchAll(/\b(LEO_ABR_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-const ofSystemd = hasSystemd ? test : test.skip;
 
 describe('the unit', () => {
   const at = temporaryFolder('file');
@@ -26,15 +25,13 @@ describe('the unit', () => {
   });
   const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
 
-  ofSystemd(`is valid${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`, () => {
+  const name = `is valid, and exposes the system by at most 2.5${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`;
+  (hasSystemd ? test : test.skip)(name, () => {
     const { status, stdout, stderr } = analyze('verify');
     const messages = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit));
     expect({ status, messages }).toEqual({ status: 0, messages: [] });
-  });
-
-  ofSystemd(`exposes the system by at most 2.5${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`, () => {
-    const { status, stdout } = analyze('security', '--offline=true', '--threshold=25');
-    expect({ status, stdout: status === 0 ? '' : stdout }).toEqual({ status: 0, stdout: '' });
+    const { status: exposure, stdout: table } = analyze('security', '--offline=true', '--threshold=25');
+    expect({ exposure, table: exposure === 0 ? '' : table }).toEqual({ exposure: 0, table: '' });
   });
 
   test('sets flags that exist', async () => {
@@ -65,38 +62,27 @@ test('the dashboard shows metrics that the service has, in queries that are comp
   expect(own.filter((name) => !named.includes(name))).toEqual([]);
 });
 
-describe('the container', () => {
+test('the container runs the service as an ordinary user, and is healthy while it answers', async () => {
   const file = read('Containerfile').replaceAll('\\\n', ' ');
   const instruction = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(file)?.[1] ?? '';
-
-  test('runs the service as an ordinary user', async () => {
-    expect(instruction('USER')).toBe('node');
-    const [program, ...args] = JSON.parse(instruction('ENTRYPOINT')) as string[];
-    expect(program).toBe('leo-abr');
-    const env = variables(instruction('ENV'));
-    expect(env).toMatchObject({ LEO_ABR_SERVE_HOST: '0.0.0.0', LEO_ABR_SERVE_CACHE: '/data/cache' });
-    const here = { ...env, LEO_ABR_SERVE_PORT: '0' };
-    expect((await runListening(args, async () => {}, here)).status).toBe(0);
-  });
-
-  test('is healthy while the service answers', async () => {
-    const [program, ...args] = JSON.parse(/CMD (\[.*\])/.exec(instruction('HEALTHCHECK'))![1]!) as string[];
-    expect(program).toBe('node');
-    const check = async (port: string) => {
-      const child = spawn(
-        process.execPath,
-        args.map((arg) => arg.replace('8790', port)),
-        { stdio: 'ignore' },
-      );
-      return (await once(child, 'close'))[0];
-    };
-    let port = '';
-    await runListening(['serve', '--port', '0'], async (url) => {
-      ({ port } = new URL(url));
-      expect(await check(port)).toBe(0);
-    });
-    expect(await check(port)).toBe(1);
-  });
+  expect(instruction('USER')).toBe('node');
+  const [program, ...args] = JSON.parse(instruction('ENTRYPOINT')) as string[];
+  expect(program).toBe('leo-abr');
+  const env = variables(instruction('ENV'));
+  expect(env).toMatchObject({ LEO_ABR_SERVE_HOST: '0.0.0.0', LEO_ABR_SERVE_CACHE: '/data/cache' });
+  const [checker, ...check] = JSON.parse(/CMD (\[.*\])/.exec(instruction('HEALTHCHECK'))![1]!) as string[];
+  expect(checker).toBe('node');
+  let port = '';
+  const checked = async () => {
+    const here = check.map((arg) => arg.replace('8790', port));
+    return (await once(spawn(process.execPath, here, { stdio: 'ignore' }), 'close'))[0];
+  };
+  const during = async (url: string) => {
+    ({ port } = new URL(url));
+    expect(await checked()).toBe(0);
+  };
+  expect((await runListening(args, during, { ...env, LEO_ABR_SERVE_PORT: '0' })).status).toBe(0);
+  expect(await checked()).toBe(1);
 });
 
 describe('a benchmark on many machines', () => {
@@ -113,30 +99,28 @@ describe('a benchmark on many machines', () => {
   };
   const given = ['simulate', '--traces', 'my links'];
 
-  describe('as a Slurm array', () => {
-    const task = (env: Record<string, string> = {}) =>
-      run('bash', [new URL('deploy/benchmark.sbatch', import.meta.url).pathname, ...given], {
-        ...{ SLURM_ARRAY_TASK_ID: '2', SLURM_ARRAY_TASK_COUNT: '6', SLURM_JOB_ID: '17', SLURMD_NODENAME: 'n2' },
-        ...env,
-      });
-
-    test('a task plays its shard, and continues what an earlier one left', () => {
-      expect(task()).toEqual({
-        status: 0,
-        lines: ['shard 2/6 on n2, restart 0', 'simulate|--traces|my links|--shard|2/6|--resume|--out|shard-2.json|'],
-      });
+  const task = (env: Record<string, string> = {}) =>
+    run('bash', [new URL('deploy/benchmark.sbatch', import.meta.url).pathname, ...given], {
+      ...{ SLURM_ARRAY_TASK_ID: '2', SLURM_ARRAY_TASK_COUNT: '6', SLURM_JOB_ID: '17', SLURMD_NODENAME: 'n2' },
+      ...env,
     });
 
-    test('only rejected runs are requeued, on another node, three times', () => {
-      const requeued = ['scontrol requeue 17', 'scontrol update JobId=17 ExcNodeList=n2'];
-      const callsOf = ({ status, lines }: ReturnType<typeof task>) => ({
-        status,
-        calls: lines.join('\n').match(/scontrol .*/g) ?? [],
-      });
-      expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '2' }))).toEqual({ status: 4, calls: requeued });
-      expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '3' }))).toEqual({ status: 4, calls: [] });
-      expect(callsOf(task({ STATUS: '2' }))).toEqual({ status: 2, calls: [] });
+  test('as a Slurm array, a task plays its shard, and continues what an earlier one left', () => {
+    expect(task()).toEqual({
+      status: 0,
+      lines: ['shard 2/6 on n2, restart 0', 'simulate|--traces|my links|--shard|2/6|--resume|--out|shard-2.json|'],
     });
+  });
+
+  test('as a Slurm array, only rejected runs are requeued, on another node, three times', () => {
+    const requeued = ['scontrol requeue 17', 'scontrol update JobId=17 ExcNodeList=n2'];
+    const callsOf = ({ status, lines }: ReturnType<typeof task>) => ({
+      status,
+      calls: lines.join('\n').match(/scontrol .*/g) ?? [],
+    });
+    expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '2' }))).toEqual({ status: 4, calls: requeued });
+    expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '3' }))).toEqual({ status: 4, calls: [] });
+    expect(callsOf(task({ STATUS: '2' }))).toEqual({ status: 2, calls: [] });
   });
 
   test('as an Indexed Job of Kubernetes: a pod plays its shard as an ordinary user', () => {

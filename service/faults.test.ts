@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { DEFAULT_LIMITS } from './api/http-server.ts';
@@ -32,61 +32,59 @@ test('docs/service.md states the limits', () => {
   );
 });
 
-describe('requests', () => {
-  test('4,000 fuzzed ones get the statuses of the OpenAPI document', async () => {
-    const { url, port } = await start({ limits: UNLIMITED });
-    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-    const calls = fuzzed(await openApiDocument('0'), 4000);
-    const statuses = new Map<number, number>();
-    const work = async () => {
-      for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
-        const { allowed, ...sent } = call;
-        const status = await send({ port, agent, ...sent });
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (!allowed.has(status)) throw new Error(`${sent.method} ${sent.path} ${sent.body ?? ''}: status ${status}`);
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, work));
-    agent.destroy();
-    expect(faults).toEqual([]);
-    expect(await (await fetch(`${url}/v1/state`)).json()).toMatchObject({ problems: [] });
-    // Enough requests are malformed.
-    expect(statuses.get(400)).toBeGreaterThan(200);
-    expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
-    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-  });
+test('4,000 fuzzed requests get the statuses of the OpenAPI document', async () => {
+  const { url, port } = await start({ limits: UNLIMITED });
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const calls = fuzzed(await openApiDocument('0'), 4000);
+  const statuses = new Map<number, number>();
+  const work = async () => {
+    for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
+      const { allowed, ...sent } = call;
+      const status = await send({ port, agent, ...sent });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (!allowed.has(status)) throw new Error(`${sent.method} ${sent.path} ${sent.body ?? ''}: status ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  agent.destroy();
+  expect(faults).toEqual([]);
+  expect(await (await fetch(`${url}/v1/state`)).json()).toMatchObject({ problems: [] });
+  // Enough requests are malformed.
+  expect(statuses.get(400)).toBeGreaterThan(200);
+  expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
+  expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+});
 
-  test('half-open connections time out while others are answered', async () => {
-    const { url, port } = await start({ limits: { requestTimeoutMs: 150 } });
-    const beginnings = [
-      '',
-      'GET /v1/state HTTP/1.1\r\nHost: loc',
-      'POST /v1/observations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"pl',
-    ];
-    const sockets = await Promise.all(Array.from({ length: 30 }, (_, i) => opening(port, beginnings[i % 3]!)));
-    const ended = sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve)));
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    // Connections that have sent nothing have a longer timeout.
-    await Promise.all(ended.filter((_, i) => i % 3 !== 0));
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    for (const socket of sockets) socket.destroy();
-  });
+test('half-open connections time out while others are answered', async () => {
+  const { url, port } = await start({ limits: { requestTimeoutMs: 150 } });
+  const beginnings = [
+    '',
+    'GET /v1/state HTTP/1.1\r\nHost: loc',
+    'POST /v1/observations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"pl',
+  ];
+  const sockets = await Promise.all(Array.from({ length: 30 }, (_, i) => opening(port, beginnings[i % 3]!)));
+  const ended = sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve)));
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  // Connections that have sent nothing have a longer timeout.
+  await Promise.all(ended.filter((_, i) => i % 3 !== 0));
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});
 
-  test('connections beyond the limit are refused, and others continue', async () => {
-    const { service, url, port } = await start({ limits: { connections: 10 } });
-    const reader = await eventReader(`${url}/v1/events?types=trigger`);
-    await reader.next();
-    const sockets = await Promise.all(Array.from({ length: 20 }, () => opening(port, '')));
-    // Besides the reader's, nine sockets are accepted. The kernel chooses them.
-    let ended = 0;
-    await new Promise<void>((resolve) => {
-      for (const socket of sockets) socket.resume().once('close', () => ++ended === 11 && resolve());
-    });
-    service.publish('trigger', { n: 1 });
-    expect((await reader.next()).data).toEqual({ n: 1 });
-    reader.close();
-    for (const socket of sockets) socket.destroy();
+test('connections beyond the limit are refused, and others continue', async () => {
+  const { service, url, port } = await start({ limits: { connections: 10 } });
+  const reader = await eventReader(`${url}/v1/events?types=trigger`);
+  await reader.next();
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => opening(port, '')));
+  // Besides the reader's, nine sockets are accepted. The kernel chooses them.
+  let ended = 0;
+  await new Promise<void>((resolve) => {
+    for (const socket of sockets) socket.resume().once('close', () => ++ended === 11 && resolve());
   });
+  service.publish('trigger', { n: 1 });
+  expect((await reader.next()).data).toEqual({ n: 1 });
+  reader.close();
+  for (const socket of sockets) socket.destroy();
 });
 
 test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {

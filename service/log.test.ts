@@ -27,14 +27,6 @@ async function logging(options: Partial<ServiceOptions> = {}) {
   };
 }
 
-/** As `logging`, with a dish that is online. */
-async function loggingDish() {
-  const dish = closedAfterTest(await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) }));
-  const running = await logging({ dish: dish.address });
-  await running.until('online');
-  return { dish, ...running };
-}
-
 test('says at once that a dish is not there, and how to check that', async () => {
   const { lines, until } = await logging({ dish: '127.0.0.1:1' });
   await until('dish');
@@ -42,25 +34,23 @@ test('says at once that a dish is not there, and how to check that', async () =>
   expect(lines[0]).toContain('Check with "ping 127.0.0.1": ');
 });
 
-test('a dish that is lost and found is a line each', async () => {
-  const { dish, lines, until } = await loggingDish();
-  dish.misbehave({ failWith: status.UNAVAILABLE });
-  await until('unreachable');
-  lines.length = 0;
-  dish.misbehave({});
+test('a dish that is lost and found is a line each; states that change every second are not logged', async () => {
+  const dish = closedAfterTest(await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) }));
+  const { lines, until, url } = await logging({ dish: dish.address });
   await until('online');
-  expect(lines).toEqual(['info dish online: the dish is online']);
-});
-
-test('states of the dish that change every second are not logged', async () => {
-  const { dish, lines, url } = await loggingDish();
   const events = await eventReader(`${url}/v1/events?types=state`);
   dish.misbehave({ outage: 'NO_SATS' });
   while ((await events.next()).data.dish?.state !== 'outage');
   dish.misbehave({});
   while ((await events.next()).data.dish?.state !== 'online');
   events.close();
-  expect(lines).toEqual(['info dish online: the dish is online']);
+  dish.misbehave({ failWith: status.UNAVAILABLE });
+  await until('unreachable');
+  const online = 'info dish online: the dish is online';
+  expect(lines.splice(0)).toEqual([online, expect.stringMatching(/^warn dish unreachable: /)]);
+  dish.misbehave({});
+  await until('online');
+  expect(lines).toEqual([online]);
 });
 
 test('a problem is a line when it appears and one when it ends, however often it is reported', async () => {

@@ -38,7 +38,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
   return { clock, service, events, refused };
 }
 
-test('forecasts the handovers of a link with a dish and publishes them when due', () => {
+test('forecasts the handovers and the rates of a link with a dish, and publishes both', () => {
   const { service, clock, events, refused } = served(90);
   expect(refused).toEqual([]);
   const { handovers, epoch } = service.handovers();
@@ -54,6 +54,19 @@ test('forecasts the handovers of a link with a dish and publishes them when due'
   due.slice(1).forEach(({ atMs }, i) => {
     expect(Math.abs(atMs - due[i]!.atMs - 15_000)).toBeLessThan(2000);
   });
+
+  // A forecast is published per report, here once a second.
+  expect(Math.abs(events.filter(({ type }) => type === 'forecast').length - 90)).toBeLessThan(6);
+  const forecast = service.forecast().forecast!;
+  expect(() => validForecast(forecast)).not.toThrow();
+  expect(forecast.handovers.map(({ dip }) => dip!.depth)).toEqual([0.8, 0.8, 0.8]);
+  // The player's rates spread by an eighth, independently from one 0.1 s to the next.
+  const { levels, ratios, correlation } = forecast.fluctuation!;
+  expect(ratios[levels.indexOf(0.25)]).toBeCloseTo(Math.exp(-0.67 / 8), 1);
+  // Dips count as fluctuation until handovers are known.
+  expect(correlation).toBeLessThan(0.35);
+  const numbers = [...ratios, correlation, ...forecast.handovers.flatMap(({ dip }) => dip!.seconds)];
+  for (const number of numbers) expect(number).toBe(Number(number.toPrecision(4)));
 });
 
 test('keeps usage and expected capacity of the last minute, also over a leap of the clock', () => {
@@ -92,21 +105,6 @@ test('counts outages and obstruction per minute of the last hour', () => {
   // The newest minute is not over yet.
   for (const what of ['outageSeconds', 'obstructedSeconds'] as const) expect([35, 36]).toContain(sum(what));
   expect(sum('observedSeconds')).toBeGreaterThan(0.9 * 3500);
-});
-
-test('publishes a forecast per report, here once a second, with few digits', () => {
-  const { service, events } = served(90);
-  expect(Math.abs(events.filter(({ type }) => type === 'forecast').length - 90)).toBeLessThan(6);
-  const forecast = service.forecast().forecast!;
-  expect(() => validForecast(forecast)).not.toThrow();
-  expect(forecast.handovers.map(({ dip }) => dip!.depth)).toEqual([0.8, 0.8, 0.8]);
-  // The player's rates spread by an eighth, independently from one 0.1 s to the next.
-  const { levels, ratios, correlation } = forecast.fluctuation!;
-  expect(ratios[levels.indexOf(0.25)]).toBeCloseTo(Math.exp(-0.67 / 8), 1);
-  // Dips count as fluctuation until handovers are known.
-  expect(correlation).toBeLessThan(0.35);
-  const numbers = [...ratios, correlation, ...forecast.handovers.flatMap(({ dip }) => dip!.seconds)];
-  for (const number of numbers) expect(number).toBe(Number(number.toPrecision(4)));
 });
 
 test("uses the dish's usage as capacity if no player reports", () => {

@@ -1,15 +1,18 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted, livePort } from './fake-port.fixture.ts';
-import { Scripted, ScriptedAbandoning, Steady, useManualClock } from './scripted.fixture.ts';
+import { broken, Scripted, ScriptedAbandoning, Steady, useManualClock } from './scripted.fixture.ts';
 
 useManualClock();
 
 const now = (utcMs: number) => ({ now: () => ({ utcMs, uncertaintySeconds: 1 }) });
 
-test("another source begins a session without the last one's records and decision", () => {
-  const core = adapted({ forecasters: [new Steady()], prior: false });
+test("another source begins a session without the last one's records, and forecasting starts once in it", () => {
+  const steady = new Steady();
+  const core = adapted({ forecasters: [steady], prior: false, timeSource: now(1e12), seed: 7 });
   const { port, session, clock, planner, decisions, downloads, sourceEnded } = core;
   decisions.decide();
+  decisions.decide();
+  expect(steady.contexts).toEqual([{ seed: 7, utcMsAtStart: 1e12, utcUncertaintySeconds: 1 }]);
   downloads.requested({}, { isMedia: true, segment: port.segment(0) });
   const { controller } = planner;
   const forecast = expect.objectContaining({ source: 'steady' });
@@ -19,16 +22,6 @@ test("another source begins a session without the last one's records and decisio
   expect(session.record).toMatchObject({ number: 2, started: false, ...none });
   expect(planner.controller).not.toBe(controller);
   expect(clock.nowSeconds()).toBe(0);
-});
-
-test('forecasting starts once per session, with UTC at second 0', () => {
-  const steady = new Steady();
-  const options = { controller: new Scripted(), forecasters: [steady], timeSource: now(1e12), seed: 7 };
-  const { decisions, sourceEnded } = adapted(options);
-  decisions.decide();
-  decisions.decide();
-  expect(steady.contexts).toEqual([{ seed: 7, utcMsAtStart: 1e12, utcUncertaintySeconds: 1 }]);
-  sourceEnded();
   decisions.decide();
   expect(steady.contexts).toHaveLength(2);
 });
@@ -53,10 +46,7 @@ test('a seek before the first picture does not count', () => {
 
 test("an error in a handler is one fault with the player's name, and no handler runs after the end", () => {
   const { guard, events, stop } = adapted({ controller: new Scripted() });
-  const fail = () => {
-    throw new Error('broken');
-  };
-  expect([guard(() => 3), guard(fail)]).toEqual([3, undefined]);
+  expect([guard(() => 3), guard(broken)]).toEqual([3, undefined]);
   stop();
   expect(guard(() => 3)).toBeUndefined();
   expect(events.faults).toMatchObject([{ code: 'player-failed', message: 'the player is not as expected: broken' }]);
@@ -71,7 +61,6 @@ test('a page that detaches the plugin in its own forecaster leaves no timer', ()
 });
 
 test('the sizes of a live stream are read again while it plays, and the plan has them', async () => {
-  const controller = new Scripted();
   const port = livePort();
   port.now!.bufferedUntilSeconds = 100;
   const media = { startSeconds: 0, segmentSeconds: 4, nowSeconds: 100, firstChunkSeconds: 0.5 };
@@ -81,22 +70,16 @@ test('the sizes of a live stream are read again while it plays, and the plan has
     const json = async () => ({ firstIndex: 1, representations: { v0: list } });
     return { ok: list !== undefined, status: 500, json } as Response;
   });
-  const core = adapted({ controller, sizes: 'https://media.example/sizes.json' }, port);
-  const nextBits = async () => {
+  const core = adapted({ controller: new Scripted(), sizes: 'https://media.example/sizes.json' }, port);
+  const request = async (index: number) => {
+    core.downloads.requested({}, { isMedia: true, segment: port.segment(index), live: media });
     for (let i = 0; i < 10; i++) await Promise.resolve();
     core.session.forgetChoice();
     core.decisions.decide();
-    return controller.states
-      .at(-1)!
-      .upcomingSizesBits.slice(0, 3)
-      .map((row) => row[0]! / 8e6);
-  };
-  const request = (index: number) => {
-    core.downloads.requested({}, { isMedia: true, segment: port.segment(index), live: media });
-    return nextBits();
+    const { upcomingSizesBits } = core.controller.states.at(-1)!;
+    return upcomingSizesBits.slice(0, 3).map((row) => row[0]! / 8e6);
   };
   const modelled = 0.5;
-  await nextBits();
   expect(await request(0)).toEqual([1, 1, modelled]);
   expect(await request(1)).toEqual([1, modelled, modelled]);
   expect(fetched).toHaveBeenCalledTimes(1);

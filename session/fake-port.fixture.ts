@@ -15,14 +15,12 @@ export class FakePort implements PlayerPort {
   readonly rates: (number | undefined)[] = [];
   readonly jumps: number[] = [];
   readonly rate = {
-    rateStep: undefined as number | undefined,
+    rateStep: undefined,
     setPlaybackRate: (rate: number | undefined) => {
       this.rates.push(rate);
       this.play({ playbackRate: rate ?? 1 });
     },
-    jumpToLive: (latencySeconds: number) => {
-      this.jumps.push(latencySeconds);
-    },
+    jumpToLive: (latencySeconds: number) => void this.jumps.push(latencySeconds),
   };
   /** The arguments of `situation`. */
   readonly firsts: boolean[] = [];
@@ -73,11 +71,15 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
   return port;
 }
 
-export function adapted<C extends LeoAbrOptions['controller']>(options: OptionsWith<C>, port = new FakePort()) {
-  const events = new Events({ logger: null, host: HOST });
+export function adapted<C extends LeoAbrOptions['controller']>(
+  options: OptionsWith<C>,
+  port = new FakePort(),
+  host = HOST,
+) {
+  const events = new Events({ logger: null, host });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
-  const adaptation = new Adaptation(port, resolveOptions(options, HOST), events);
+  const adaptation = new Adaptation(port, resolveOptions(options, host), events);
   const sourceEnded = () => adaptation.sourceEnded();
   const stop = () => adaptation.stop();
   const withCmcd: Adaptation['withCmcd'] = (...request) => adaptation.withCmcd(...request);

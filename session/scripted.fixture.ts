@@ -16,15 +16,21 @@ export function useManualClock(): void {
 
 export const wait = (seconds: number) => jest.advanceTimersByTime(Math.round(seconds * 1000));
 
+/** Stands for whatever fails. */
+export function broken(): never {
+  throw new Error('broken');
+}
+
 const decision = (representation: number, reason = 'scripted') => ({ representation, controller: 'scripted', reason });
 
 /** Records its arguments, as the others do. */
 export class Scripted implements Controller {
   readonly name = 'scripted';
-  next: number | (() => Decision) = 0;
-  instead: number | 'keep' | undefined;
+  instead: number | undefined;
   readonly states: PlayerState[] = [];
   readonly inFlights: InFlight[] = [];
+
+  constructor(public next: number | (() => Decision) = 0) {}
 
   decide(state: PlayerState): Decision {
     this.states.push(state);
@@ -42,12 +48,10 @@ export class ScriptedAbandoning extends Scripted {
 
 /** Paces as `pace` says; its `states` are the states of paces. */
 export class ScriptedPacing extends Scripted {
-  rate: number;
   more: Partial<Pace> | undefined;
 
-  constructor(rate = 0.95) {
+  constructor(public rate = 0.95) {
     super();
-    this.rate = rate;
   }
 
   override decide(): Decision {

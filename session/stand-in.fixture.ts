@@ -80,7 +80,8 @@ export abstract class StandIn {
     this.appended(index);
   }
 
-  protected appended(_index: number): void {
+  /** The segment has come into the buffer. */
+  appended(_index: number): void {
     this.bufferLevelSeconds += SEGMENT_SECONDS;
   }
 
@@ -114,6 +115,14 @@ export type OptionsWith<Controller> = LeoAbrOptions & { controller?: Controller 
 
 export function ranges(pairs: [start: number, end: number][]): TimeRanges {
   return { length: pairs.length, start: (i) => pairs[i]![0], end: (i) => pairs[i]![1] };
+}
+
+/** A chunk of a live segment: one `mdat` of as many bytes. */
+export function chunkOf(bytes: number) {
+  const chunk = new Uint8Array(bytes);
+  new DataView(chunk.buffer).setUint32(0, bytes);
+  chunk.set(new TextEncoder().encode('mdat'), 4);
+  return chunk;
 }
 
 /** Changes settings, also within others. */

@@ -1,13 +1,9 @@
 /** All that a session writes and sends: docs/privacy.md lists it. */
 
 import { expect, test } from '@jest/globals';
-import { Adaptation } from './adaptation.ts';
-import { FakePort } from './fake-port.fixture.ts';
+import { adapted } from './fake-port.fixture.ts';
 import { HOST } from './host.fixture.ts';
-import type { Host } from './host.ts';
-import { Events } from './page/events.ts';
 import type { LeoAbrOptions } from './page/option-types.ts';
-import { resolveOptions } from './page/options.ts';
 import { useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
@@ -22,17 +18,15 @@ function played(options: LeoAbrOptions): string[] {
     },
     setItem: (key: string, value: string) => void calls.push(`set ${key} ${value}`),
   };
-  const host: Host = {
+  const host = {
     ...HOST,
     storage: () => storage,
-    async fetch(url) {
+    async fetch(url: string | URL) {
       calls.push(`fetch ${url}`);
       return new Response('{"representations": {"v0": [1]}}');
     },
   };
-  const port = new FakePort();
-  const adaptation = new Adaptation(port, resolveOptions(options, host), new Events({ logger: null, host }));
-  const { downloads, decisions } = adaptation;
+  const { port, downloads, decisions, sourceEnded, stop } = adapted(options, undefined, host);
   for (let index = 0; index < 20; index++) {
     decisions.decide();
     const request = {};
@@ -43,8 +37,8 @@ function played(options: LeoAbrOptions): string[] {
     }
     downloads.ended(request, 'whole');
   }
-  adaptation.sourceEnded();
-  adaptation.stop();
+  sourceEnded();
+  stop();
   return calls;
 }
 

@@ -35,58 +35,31 @@ const PLAYERS: Record<string, (options: LeoAbrOptions) => HeardPlayer> = {
 
 describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
   const scripted = (next = 0, more: LeoAbrOptions = {}) => {
-    const controller = Object.assign(new ScriptedAbandoning(), { next });
+    const controller = new ScriptedAbandoning(next);
     return { ...start({ controller, ...more }), controller, state: () => controller.states.at(-1)! };
   };
 
   test('gives the controller the state in seconds and bits, and loads what it decides', () => {
-    const { controller, player, handle, decisions, faults, state } = scripted();
+    const { controller, player, handle, decisions, state } = scripted();
     expect(decisions).toHaveLength(1);
     expect(state()).toMatchObject({ nowSeconds: 0, started: false, segmentIndex: 0, downloads: [] });
     expect(state().previousBitrateBps).toBeUndefined();
     player.download(0, 3e6, 1.5);
     controller.next = 2;
     expect(player.ask()).toBe(2);
-    expect(state()).toMatchObject({
-      nowSeconds: 1.5,
-      started: true,
-      isPaused: false,
-      playbackRate: 1,
-      bufferLevelSeconds: 4,
-      segmentSeconds: 4,
-      segmentIndex: 1,
-      segmentsRemaining: 9,
-      ladderBps: [1e6, 2e6, 4e6],
-      previousBitrateBps: 1e6,
-      weights: { mu: 4, lambda: 1 },
-      downloads: [
-        {
-          segmentIndex: 0,
-          bitrateBps: 1e6,
-          requestedAtSeconds: 0,
-          receivedBits: 3e6,
-          sizeBits: 3e6,
-          downloadSeconds: 1.5,
-          latencySeconds: 0.05,
-          abandoned: false,
-        },
-      ],
-    });
+    const playing = { nowSeconds: 1.5, started: true, isPaused: false, playbackRate: 1, bufferLevelSeconds: 4 };
+    const next = { segmentIndex: 1, segmentSeconds: 4, segmentsRemaining: 9, previousBitrateBps: 1e6 };
+    expect(state()).toMatchObject({ ...playing, ...next, ladderBps: [1e6, 2e6, 4e6], weights: { mu: 4, lambda: 1 } });
+    const download = { segmentIndex: 0, bitrateBps: 1e6, receivedBits: 3e6, sizeBits: 3e6, abandoned: false };
+    const times = { requestedAtSeconds: 0, latencySeconds: 0.05, downloadSeconds: 1.5 };
+    expect(state().downloads).toMatchObject([{ ...download, ...times }]);
     // One small segment promises nothing: sizes are as declared.
     expect(state().upcomingSizesBits).toHaveLength(9);
     expect(state().upcomingSizesBits[0]).toEqual([4e6, 8e6, 16e6]);
     const { decision, kind } = decisions.at(-1)!;
     expect([kind, decision.representation, decisions.at(-1)!.state]).toEqual(['decide', 2, state()]);
-    expect(handle.state).toMatchObject({
-      status: 'attached',
-      controller: 'scripted',
-      session: 1,
-      nowSeconds: 1.5,
-      decision: { representation: 2 },
-      requestedBits: 3e6,
-      faults: [],
-    });
-    expect(faults).toEqual([]);
+    const session = { status: 'attached', controller: 'scripted', session: 1, nowSeconds: 1.5, requestedBits: 3e6 };
+    expect(handle.state).toMatchObject({ ...session, decision: { representation: 2 }, faults: [] });
   });
 
   test('another source begins another session', () => {
@@ -127,6 +100,7 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
     sent.arrived(8e5);
     wait(0.1);
     expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 8e5, firstByteAtSeconds: 1.55 });
+    expect(state()).toMatchObject({ segmentIndex: 1, segmentsRemaining: 9 });
     expect(handle.state).toMatchObject({ requestedBits: 16e6 + 16e6, wastedBits: 0 });
     controller.next = controller.instead = 0;
     wait(0.1);
@@ -174,14 +148,12 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
     expect(state().downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
   });
 
-  test("the player's own algorithm decides where the controller fails, with one fault", async () => {
-    const { player, controller, handle, faults } = scripted();
+  test("the player's own algorithm decides where the controller fails, with one fault", () => {
+    const { player, controller, handle } = scripted();
     player.download(0, 4e6, 1);
     controller.next = 7;
     expect([player.ask() ?? 0, player.ask() ?? 0]).toEqual([0, 0]);
-    await Promise.resolve();
-    expect(faults.map(({ code }) => code)).toEqual(['controller-failed']);
-    expect(handle.state.status).toBe('attached');
+    expect(handle.state).toMatchObject({ status: 'attached', faults: [{ code: 'controller-failed' }] });
     controller.next = 1;
     expect(player.ask()).toBe(1);
   });
@@ -203,25 +175,19 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
     expect([handle.state.status, controller.states.length]).toEqual(['detached', asked]);
   });
 
-  test('MPC-L uses the forecasts of the page, or its own; decisions and the state name them', () => {
-    const steady = new Steady();
-    for (const isOwn of [true, false]) {
-      const more = isOwn ? { forecasters: [steady], prior: false } : {};
-      const sources = isOwn ? ['steady', 'steady'] : [undefined, 'built-in'];
-      const { player, handle, decisions, faults } = start({ ...more });
-      // It ends between two ticks.
-      player.download(0, 4e6, 1.98);
-      player.ask();
-      const seen = [decisions[0]!, decisions.at(-1)!].map(({ decision }) => decision);
-      expect(seen.map(({ controller, forecastSource }) => [controller, forecastSource])).toEqual(
-        sources.map((source) => ['mpc-l', source]),
-      );
-      expect(seen[1]!.candidates).toHaveLength(3);
-      expect(decisions.at(-1)!.forecast).toMatchObject({ source: sources[1] });
-      expect(handle.state).toMatchObject({ controller: 'mpc-l', forecast: { source: sources[1] } });
-      expect(faults).toEqual([]);
-    }
-    expect(bitsOf(steady)).toBeCloseTo(4e6);
+  test.each([
+    ["the page's", [new Steady()], 'steady', 'steady'],
+    ['its own', [], undefined, 'built-in'],
+  ])('MPC-L uses %s forecasts; decisions and the state name them', (_, forecasters, first, source) => {
+    const { player, handle, decisions } = start({ forecasters, prior: forecasters.length === 0 });
+    // It ends between two ticks.
+    player.download(0, 4e6, 1.98);
+    player.ask();
+    const [{ decision: before }, { decision, forecast }] = [decisions[0]!, decisions.at(-1)!];
+    expect([before.forecastSource, decision.forecastSource, forecast!.source]).toEqual([first, source, source]);
+    expect(decision.candidates).toHaveLength(3);
+    expect(handle.state).toMatchObject({ controller: 'mpc-l', forecast: { source }, faults: [] });
+    for (const steady of forecasters) expect(bitsOf(steady)).toBeCloseTo(4e6);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { traceOfRates } from '../replay/simulator/made-up.fixture.ts';
 import {
@@ -24,74 +24,69 @@ const totalBits = ({ steps }: ReturnType<typeof kernelSteps>) => {
   return bits;
 };
 
-describe('kernelSteps', () => {
-  test('equals the trace without impairment', () => {
-    const found = kernelSteps(trace, scenario, { startSeconds: 0, impairment: NO_IMPAIRMENT });
-    const rates = [10e6, 0, 30e6];
-    const steps = rates.map((bps, i) => ({ endSeconds: 10 * (i + 1), bps, loss: 0, extraDelaySeconds: 0 }));
-    expect(found).toEqual({ wrapSeconds: 30, queueBytes: QUEUE_BYTES, steps });
-  });
+test('kernelSteps equals the trace without impairment', () => {
+  const found = kernelSteps(trace, scenario, { startSeconds: 0, impairment: NO_IMPAIRMENT });
+  const rates = [10e6, 0, 30e6];
+  const steps = rates.map((bps, i) => ({ endSeconds: 10 * (i + 1), bps, loss: 0, extraDelaySeconds: 0 }));
+  expect(found).toEqual({ wrapSeconds: 30, queueBytes: QUEUE_BYTES, steps });
+});
 
-  test('begins at the start of the session, and wraps', () => {
-    const { steps } = kernelSteps(trace, scenario, { startSeconds: 55, impairment: NO_IMPAIRMENT });
-    expect(steps.map(({ endSeconds }) => endSeconds)).toEqual([5, 15, 25, 30]);
-    expect(steps.map(({ bps }) => bps)).toEqual([30e6, 10e6, 0, 30e6]);
-  });
+test('kernelSteps begins at the start of the session, and wraps', () => {
+  const { steps } = kernelSteps(trace, scenario, { startSeconds: 55, impairment: NO_IMPAIRMENT });
+  expect(steps.map(({ endSeconds }) => endSeconds)).toEqual([5, 15, 25, 30]);
+  expect(steps.map(({ bps }) => bps)).toEqual([30e6, 10e6, 0, 30e6]);
+});
 
-  test('adds loss and delay at handovers, for any start; the rates stay', () => {
-    for (const startSeconds of [0, 7, 14.98, 15.02]) {
-      const found = kernelSteps(trace, scenario, { startSeconds, impairment: STARLINK_IMPAIRMENT });
-      const ends = found.steps.map(({ endSeconds }) => endSeconds);
-      expect(ends).toEqual([...ends].sort((a, b) => a - b));
-      expect(ends.at(-1)).toBeCloseTo(30, 9);
-      expect(totalBits(found)).toBeCloseTo(400e6, 3);
-      let from = 0;
-      let handover = 0;
-      for (const { endSeconds, loss, extraDelaySeconds } of found.steps) {
-        expect([0.01, 0.02]).toContain(loss);
-        expect(extraDelaySeconds).toBe(loss === 0.02 ? 0.02 : 0);
-        if (loss === 0.02) handover += endSeconds - from;
-        from = endSeconds;
-      }
-      expect(handover).toBeCloseTo(2 * 0.045, 9);
+test('kernelSteps adds loss and delay at handovers, for any start; the rates stay', () => {
+  for (const startSeconds of [0, 7, 14.98, 15.02]) {
+    const found = kernelSteps(trace, scenario, { startSeconds, impairment: STARLINK_IMPAIRMENT });
+    const ends = found.steps.map(({ endSeconds }) => endSeconds);
+    expect(ends).toEqual([...ends].sort((a, b) => a - b));
+    expect(ends.at(-1)).toBeCloseTo(30, 9);
+    expect(totalBits(found)).toBeCloseTo(400e6, 3);
+    let from = 0;
+    let handover = 0;
+    for (const { endSeconds, loss, extraDelaySeconds } of found.steps) {
+      expect([0.01, 0.02]).toContain(loss);
+      expect(extraDelaySeconds).toBe(loss === 0.02 ? 0.02 : 0);
+      if (loss === 0.02) handover += endSeconds - from;
+      from = endSeconds;
     }
-  });
+    expect(handover).toBeCloseTo(2 * 0.045, 9);
+  }
+});
 
-  test("uses the trace's own loss; without a clock there are no handovers", () => {
-    const lossy = { ...traceOfRates([10, 0, 30], 10), loss: Float64Array.of(0.05, Number.NaN, 0) };
-    const { steps } = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: STARLINK_IMPAIRMENT });
-    expect(steps.map(({ loss }) => loss)).toEqual([0.05, 0.01, 0]);
-    const replaced = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: impairmentNamed('none,loss=0.03') });
-    expect(replaced.steps.map(({ loss }) => loss)).toEqual([0.03, 0.03, 0.03]);
-  });
+test("kernelSteps uses the trace's own loss; without a clock there are no handovers", () => {
+  const lossy = { ...traceOfRates([10, 0, 30], 10), loss: Float64Array.of(0.05, Number.NaN, 0) };
+  const { steps } = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: STARLINK_IMPAIRMENT });
+  expect(steps.map(({ loss }) => loss)).toEqual([0.05, 0.01, 0]);
+  const replaced = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: impairmentNamed('none,loss=0.03') });
+  expect(replaced.steps.map(({ loss }) => loss)).toEqual([0.03, 0.03, 0.03]);
+});
 
-  test('jitter is uniform, in both directions together up to its size, and changes every 20 ms', () => {
-    const impairment = impairmentNamed('none,jitter-ms=30');
-    const { steps } = kernelSteps(traceOfRates([10], 3000), scenario, { startSeconds: 0, impairment });
-    expect(steps).toHaveLength(3000 / 0.02);
-    const extra = steps.map(({ extraDelaySeconds }) => extraDelaySeconds);
-    expect(extra.reduce((most, one) => Math.max(most, one), 0)).toBeLessThanOrEqual(0.015);
-    expect(extra.reduce((sum, one) => sum + one, 0) / extra.length).toBeCloseTo(0.0075, 4);
+test('the jitter of kernelSteps is uniform, in both directions together up to its size, and changes every 20 ms', () => {
+  const impairment = impairmentNamed('none,jitter-ms=30');
+  const { steps } = kernelSteps(traceOfRates([10], 3000), scenario, { startSeconds: 0, impairment });
+  expect(steps).toHaveLength(3000 / 0.02);
+  const extra = steps.map(({ extraDelaySeconds }) => extraDelaySeconds);
+  expect(extra.reduce((most, one) => Math.max(most, one), 0)).toBeLessThanOrEqual(0.015);
+  expect(extra.reduce((sum, one) => sum + one, 0) / extra.length).toBeCloseTo(0.0075, 4);
+});
+
+test('impairmentNamed changes a named one', () => {
+  expect(impairmentNamed('starlink')).toEqual(STARLINK_IMPAIRMENT);
+  expect(impairmentNamed('starlink,queue-kb=200,loss=.05')).toEqual({
+    ...STARLINK_IMPAIRMENT,
+    ...{ queueBytes: 200_000, loss: 0.05, keepsRecordedLoss: false },
   });
 });
 
-describe('impairmentNamed', () => {
-  test('changes a named one', () => {
-    expect(impairmentNamed('starlink')).toEqual(STARLINK_IMPAIRMENT);
-    expect(impairmentNamed('starlink,queue-kb=200,loss=.05')).toEqual({
-      ...STARLINK_IMPAIRMENT,
-      ...{ queueBytes: 200_000, loss: 0.05, keepsRecordedLoss: false },
-    });
-  });
-
-  test.each([
-    ['rain', '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"'],
-    ['starlink,hail=1', 'expected starlink and any of loss=, jitter-ms='],
-    ['starlink,loss=1.5', 'expected a share below 1 for loss, got "1.5"'],
-    ['none,loss', 'expected none and any of loss='],
-  ])('%s is wrong', (text, message) => {
-    expect(() => impairmentNamed(text)).toThrow(message);
-  });
+test.each([
+  ['starlink,hail=1', 'expected starlink and any of loss=, jitter-ms='],
+  ['starlink,loss=1.5', 'expected a share below 1 for loss, got "1.5"'],
+  ['none,loss', 'expected none and any of loss='],
+])('impairmentNamed: %s is wrong', (text, message) => {
+  expect(() => impairmentNamed(text)).toThrow(message);
 });
 
 test('linkCommands writes microseconds and millionths', () => {

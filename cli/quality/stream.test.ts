@@ -11,19 +11,17 @@ function read(manifest: string, name: string) {
   return JSON.parse(json.replaceAll(at(), '.'));
 }
 
-const mpd = (periods: string, more = 'mediaPresentationDuration="PT1M0.5S"') =>
-  `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" ${more}>${periods}</MPD>`;
+const mpd = (periods: string) =>
+  `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1M0.5S">${periods}</MPD>`;
+const readMpd = (periods: string) => read(mpd(periods), 'a.mpd');
 
 test('a template with numbers: the last segment has what is left; sound has none of it', () => {
-  const found = read(
-    mpd(`<BaseURL>media/</BaseURL><Period>
-      <AdaptationSet contentType="audio"><Representation id="a" bandwidth="64000"><BaseURL>a.mp4</BaseURL></Representation></AdaptationSet>
-      <AdaptationSet mimeType="video/mp4" frameRate="30000/1001">
-        <SegmentTemplate timescale="1000" duration="20000" initialization="$RepresentationID$/$$.mp4" media="$RepresentationID$/$Bandwidth$-$Number%03d$.m4s" startNumber="7"/>
-        <Representation id="v" bandwidth="800000" codecs="avc1.64001f" width="640" height="360"/>
-      </AdaptationSet></Period>`),
-    'a.mpd',
-  );
+  const found = readMpd(`<BaseURL>media/</BaseURL><Period>
+    <AdaptationSet contentType="audio"><Representation id="a" bandwidth="64000"><BaseURL>a.mp4</BaseURL></Representation></AdaptationSet>
+    <AdaptationSet mimeType="video/mp4" frameRate="30000/1001">
+      <SegmentTemplate timescale="1000" duration="20000" initialization="$RepresentationID$/$$.mp4" media="$RepresentationID$/$Bandwidth$-$Number%03d$.m4s" startNumber="7"/>
+      <Representation id="v" bandwidth="800000" codecs="avc1.64001f" width="640" height="360"/>
+    </AdaptationSet></Period>`);
   const about = { id: 'v', bitrateBps: 8e5, width: 640, height: 360, codec: 'avc1.64001f' };
   expect(found).toEqual([{ ...about, frameRate: 30000 / 1001, segments: expect.any(Array) }]);
   const init = { file: './media/v/$.mp4' };
@@ -42,12 +40,9 @@ test('a timeline repeats to the end of its period; periods that share an id foll
   const period = (id: string, timeline: string) => `<Period duration="PT10S"><AdaptationSet contentType="video">
     <SegmentTemplate timescale="10" presentationTimeOffset="100" media="${id}-$Time$.m4s"><SegmentTimeline>${timeline}</SegmentTimeline></SegmentTemplate>
     <Representation id="v" bandwidth="1000"/></AdaptationSet></Period>`;
-  const [{ segments }] = read(
-    mpd(period('a', '<S t="100" d="40" r="-1"/>') + period('b', '<S t="100" d="50"/><S d="50"/>')),
-    'a.mpd',
-  );
-  const rows = segments.map(Object.values);
-  expect(rows).toEqual([
+  const timelines = ['<S t="100" d="40" r="-1"/>', '<S t="100" d="50"/><S d="50"/>'] as const;
+  const [{ segments }] = readMpd(period('a', timelines[0]) + period('b', timelines[1]));
+  expect(segments.map(Object.values)).toEqual([
     ['./a-100.m4s', 0, 4, 0],
     ['./a-140.m4s', 4, 4, 0],
     // Half a segment more rounds up; the period ends it.
@@ -63,28 +58,20 @@ test('a list of ranges, and a file with an index', () => {
   const content = concatBytes([...sidx, ...entries]);
   const head = concatBytes([boxHeader('ftyp', 4), u32(0), boxHeader('sidx', content.length), content]);
   put(at('one.mp4'), concatBytes([head, new Uint8Array(800)]));
-  const found = read(
-    mpd(`<Period><AdaptationSet mimeType="video/mp4">
-      <Representation id="list" bandwidth="1"><BaseURL>l.mp4</BaseURL><SegmentList duration="4">
-        <Initialization range="0-99"/><SegmentURL mediaRange="100-199"/><SegmentURL media="m.mp4"/></SegmentList></Representation>
-      <Representation id="index" bandwidth="2"><BaseURL>one.mp4</BaseURL></Representation>
-      <Representation id="range" bandwidth="2"><BaseURL>one.mp4</BaseURL><SegmentBase indexRange="12-${head.length - 1}"/></Representation>
-    </AdaptationSet></Period>`),
-    'a.mpd',
-  );
+  const found = readMpd(`<Period><AdaptationSet mimeType="video/mp4">
+    <Representation id="list" bandwidth="1"><BaseURL>l.mp4</BaseURL><SegmentList duration="4">
+      <Initialization range="0-99"/><SegmentURL mediaRange="100-199"/><SegmentURL media="m.mp4"/></SegmentList></Representation>
+    <Representation id="index" bandwidth="2"><BaseURL>one.mp4</BaseURL></Representation>
+    <Representation id="range" bandwidth="2"><BaseURL>one.mp4</BaseURL><SegmentBase indexRange="12-${head.length - 1}"/></Representation>
+  </AdaptationSet></Period>`);
   const [list, index, range] = found.map((one: { segments: object[] }) => one.segments);
   const init = { file: './l.mp4', start: 0, end: 100 };
   expect(list).toEqual([
     { file: './l.mp4', start: 100, end: 200, init, startSeconds: 0, seconds: 4, firstIndex: 0 },
     { file: './m.mp4', init, startSeconds: 4, seconds: 4, firstIndex: 0 },
   ]);
-  const first = {
-    file: './one.mp4',
-    start: head.length,
-    end: head.length + 500,
-    init: { file: './one.mp4', start: 0, end: 12 },
-  };
-  expect(index[0]).toEqual({ ...first, startSeconds: 0, seconds: 4, firstIndex: 0 });
+  const first = { file: './one.mp4', start: head.length, end: head.length + 500, startSeconds: 0, seconds: 4 };
+  expect(index[0]).toEqual({ ...first, init: { file: './one.mp4', start: 0, end: 12 }, firstIndex: 0 });
   expect(index[1]).toMatchObject({ start: head.length + 500, end: head.length + 800, startSeconds: 4, seconds: 2.5 });
   expect(range).toEqual(index);
 });

@@ -66,7 +66,7 @@ test('makes recordings from the files of a service, and train accepts them', asy
   expect(existsSync(at('m.json'))).toBe(false);
 });
 
-test('gives the same bytes again, groups by --place, and leaves out short recordings', async () => {
+test('gives the same bytes again, groups by --place, leaves short recordings out, and refuses to mix them with their source', async () => {
   await keep(at('kept'), 40);
   const flags = ['--from', at('kept'), '--place', 'roof'];
   for (const out of ['a', 'b', 'b']) expect(await command(...flags, '--out', at(out))).toMatchObject({ status: 0 });
@@ -79,6 +79,13 @@ test('gives the same bytes again, groups by --place, and leaves out short record
   expect(existsSync(at('c'))).toBe(false);
   const { stderr } = await command(...flags, '--bridge', '0', '--shortest', '2', '--out', at('d'));
   expect(stderr).toContain('10 recordings of 20 s (0 s bridged; 0 too short, 0 s)');
+
+  for (const out of [at('kept'), at('kept', 'below')]) {
+    await refused(command(...flags, '--out', out), '--out: expected another folder than that of');
+  }
+  await keep(at('again'), 40);
+  const message = '--from: expected recordings that begin at different times, got recorded-20260101T120000Z.csv';
+  await refused(command(...flags, '--from', at('again'), '--out', at('mine')), message);
 });
 
 test.each<[string[], string]>([
@@ -95,15 +102,4 @@ test.each<[string[], string]>([
   const args = flags.map((flag, i) => (flags[i - 1] === '--from' ? at(flag) : flag));
   await refused(command(...args, '--out', at('mine')), message);
   expect(existsSync(at('mine')) ? readdirSync(at('mine')) : []).toEqual([]);
-});
-
-test('refuses --out below --from, and two recordings with the same start', async () => {
-  await keep(at('kept'), 40);
-  for (const out of [at('kept'), at('kept', 'below')]) {
-    const message = '--out: expected another folder than that of';
-    await refused(command('--from', at('kept'), '--out', out), message);
-  }
-  await keep(at('again'), 40);
-  const message = '--from: expected recordings that begin at different times, got recorded-20260101T120000Z.csv';
-  await refused(command('--from', at('kept'), at('again'), '--out', at('mine')), message);
 });

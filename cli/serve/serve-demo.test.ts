@@ -1,5 +1,3 @@
-/** `leo-abr serve-demo`: the responses of its server. */
-
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -46,52 +44,43 @@ test('serves the page (types, caching, methods) and no file outside its folder',
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 
-test('is the origin of its page: URL, traces, sessions', async () => {
+test('is the origin of its page, with traces that it is given, and a service on the link of a session', async () => {
   const { status } = await serve(
     async (url) => {
-      const address = (await (await fetch(`${url}/origin.json`)).json()) as { url: string };
-      expect(address).toEqual({ url });
-      const traces = (await (await fetch(`${url}/traces`)).json()) as { name: string }[];
+      const jsonAt = async (address: string, init?: RequestInit) => (await fetch(address, init)).json();
+      expect(await jsonAt(`${url}/origin.json`)).toEqual({ url });
+      const traces = (await jsonAt(`${url}/traces`)) as { name: string }[];
       expect(traces.map(({ name }) => name)).toEqual([...SHIPPED_TRACES.map(({ name }) => name), 'golden']);
-
-      const body = JSON.stringify({ trace: 'stationary-hard', scenario: 'hd-16' });
-      const created = await fetch(`${url}/session`, { method: 'POST', body });
-      expect(created.status).toBe(201);
-      const { manifest } = (await created.json()) as { manifest: string };
-      expect(await (await fetch(`${url}${manifest}`)).text()).toContain('<MPD');
-
       const upload = { file: 'own.csv', text: 'time_s,throughput_mbps,rtt_ms,loss\n0,5,,\n1,6,,\n' };
       const added = await fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(upload) });
       expect(added.status).toBe(201);
+
+      const body = JSON.stringify({ trace: 'stationary-typical', scenario: 'hd-16', startSeconds: 60 });
+      const created = await jsonAt(`${url}/session`, { method: 'POST', body });
+      const { id, manifest } = created as { id: string; manifest: string };
+      expect(await (await fetch(`${url}${manifest}`)).text()).toContain('<MPD');
+      const ask = async (session: string, method: string) => {
+        const response = await fetch(`${url}/link-service/${session}`, { method });
+        return { status: response.status, ...((await response.json()) as { url?: string; error?: string }) };
+      };
+      const { status, url: service } = await ask(id, 'POST');
+      expect(status).toBe(201);
+      expect(await ask(id, 'POST')).toEqual({ status: 201, url: service });
+      const { forecast, serverUtcMs } = (await jsonAt(`${service}/v1/forecast`)) as ForecastReply;
+      // The session's clock waits for the first request for media.
+      expect(serverUtcMs).toBe(await jsonAt(`${url}/session/${id}/time`));
+      const { ratesBps } = (await jsonAt(`${url}/session/${id}/link`)) as { ratesBps: number[] };
+      const linkBps = ratesBps.reduce((sum, bps) => sum + bps, 0) / ratesBps.length;
+      const medianBps = forecast!.quantilesBps[0]![3]!;
+      expect(Math.abs(Math.log2(medianBps / linkBps))).toBeLessThan(1);
+      expect(await ask(id, 'DELETE')).toMatchObject({ status: 200 });
+      await expect(fetch(`${service}/v1/state`)).rejects.toThrow();
+      expect(await ask('99', 'POST')).toEqual({ status: 404, error: 'no session "99"' });
+      expect(await ask(id, 'PUT')).toEqual({ status: 405, error: 'expected POST or DELETE, got PUT' });
     },
     ...['--traces', TRACE],
   );
   expect(status).toBe(0);
-});
-
-test('starts a service on the link of a session, and stops it', async () => {
-  await serve(async (url) => {
-    const spec = JSON.stringify({ trace: 'stationary-typical', scenario: 'hd-16', startSeconds: 60 });
-    const { id } = (await (await fetch(`${url}/session`, { method: 'POST', body: spec })).json()) as { id: string };
-    const ask = async (session: string, method: string) => {
-      const response = await fetch(`${url}/link-service/${session}`, { method });
-      return { status: response.status, ...((await response.json()) as { url?: string; error?: string }) };
-    };
-    const { status, url: service } = await ask(id, 'POST');
-    expect(status).toBe(201);
-    expect(await ask(id, 'POST')).toEqual({ status: 201, url: service });
-    const { forecast, serverUtcMs } = (await (await fetch(`${service}/v1/forecast`)).json()) as ForecastReply;
-    // The session's clock waits for the first request for media.
-    expect(serverUtcMs).toBe(Number(await (await fetch(`${url}/session/${id}/time`)).text()));
-    const { ratesBps } = (await (await fetch(`${url}/session/${id}/link`)).json()) as { ratesBps: number[] };
-    const linkBps = ratesBps.reduce((sum, bps) => sum + bps, 0) / ratesBps.length;
-    const medianBps = forecast!.quantilesBps[0]![3]!;
-    expect(Math.abs(Math.log2(medianBps / linkBps))).toBeLessThan(1);
-    expect(await ask(id, 'DELETE')).toMatchObject({ status: 200 });
-    await expect(fetch(`${service}/v1/state`)).rejects.toThrow();
-    expect(await ask('99', 'POST')).toEqual({ status: 404, error: 'no session "99"' });
-    expect(await ask(id, 'PUT')).toEqual({ status: 405, error: 'expected POST or DELETE, got PUT' });
-  });
 });
 
 test.each<[string, string[], string]>([

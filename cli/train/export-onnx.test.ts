@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
@@ -49,38 +49,24 @@ function greatestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number 
   return Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 }
 
-describe('the shipped model', () => {
-  let loaded: LoadedModel;
-  beforeAll(async () => {
-    loaded = await load(shippedOnnx);
-  });
+test('the shipped model has a card, and the same outputs in onnxruntime-web and in TypeScript as in Python', async () => {
+  const loaded = await load(shippedOnnx);
+  const model = parseModel(SHIPPED_FILE);
+  const { data, leftOut, fit } = shipped.card;
+  expect(fit.golden.length).toBeGreaterThan(3);
+  for (const { features, logRatios } of fit.golden) {
+    expect(greatestDifference(evaluated(model, features), logRatios)).toBeLessThan(TOLERANCE);
+    expect(greatestDifference(await loaded.evaluate(Float32Array.from(features)), logRatios)).toBeLessThan(TOLERANCE);
+  }
+  expect(data.length).toBeGreaterThan(0);
+  for (const { licences } of [...data, ...leftOut]) expect(licences).not.toEqual([]);
+  expect(cardMarkdown(shipped)).toBe(readFileSync(path('predictor/models/built-in.md'), 'utf8'));
+  expect(loaded.card).toMatchObject({ data, scores: fit.scores });
+  expect(loaded.card.input.features.every(({ meaning }) => meaning.length > 5)).toBe(true);
+});
 
-  test('is the export of the JSON beside it (else: npx leo-abr export predictor/models/built-in.json)', () => {
-    expect(Buffer.compare(shippedOnnx, exportOnnx(shipped))).toBe(0);
-  });
-
-  test('gives the same outputs in onnxruntime-web and in TypeScript as in Python', async () => {
-    const model = parseModel(SHIPPED_FILE);
-    const { golden } = shipped.card.fit;
-    expect(golden.length).toBeGreaterThan(3);
-    for (const { features, logRatios } of golden) {
-      expect(greatestDifference(evaluated(model, features), logRatios)).toBeLessThan(TOLERANCE);
-      expect(greatestDifference(await loaded.evaluate(Float32Array.from(features)), logRatios)).toBeLessThan(TOLERANCE);
-    }
-  });
-
-  test('is the one in the plugin (else: npm run ship-model)', () => {
-    expect(shippedModel()).toEqual(parseModel(shipped));
-  });
-
-  test('has a card, the same for programs and for people', () => {
-    const { data, leftOut, fit } = shipped.card;
-    expect(data.length).toBeGreaterThan(0);
-    for (const { licences } of [...data, ...leftOut]) expect(licences).not.toEqual([]);
-    expect(cardMarkdown(shipped)).toBe(readFileSync(path('predictor/models/built-in.md'), 'utf8'));
-    expect(loaded.card).toMatchObject({ data, scores: fit.scores });
-    expect(loaded.card.input.features.every(({ meaning }) => meaning.length > 5)).toBe(true);
-  });
+test('the shipped model is the one in the plugin (else: npm run ship-model)', () => {
+  expect(shippedModel()).toEqual(parseModel(shipped));
 });
 
 test('an export computes what the evaluator in TypeScript does, on any input', async () => {
@@ -98,107 +84,93 @@ test('an export computes what the evaluator in TypeScript does, on any input', a
   }
 });
 
-describe('loading', () => {
-  const otherCard = (): Uint8Array => {
-    const copy = structuredClone(shipped);
-    copy.card.fit.golden[0]!.logRatios[5]! += 0.001;
-    return exportOnnx(copy);
-  };
-  const otherFile = (metadata: Record<string, string>, input: string, output: string, shape: (string | number)[]) => {
-    const graph = new OnnxGraph();
-    graph.add('Relu', [input], output);
-    const shapes = { inputs: { [input]: shape }, outputs: { [output]: shape } };
-    return graph.file({ producer: { name: 'other', version: '1' }, description: '', metadata, ...shapes });
-  };
-  const CARDED = { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! };
-  const GRAPHLESS = otherFile(CARDED, 'features', 'quantiles', ['batch', 13]);
-  const bytesOf = (text: string) => new TextEncoder().encode(text);
+const otherCard = (): Uint8Array => {
+  const copy = structuredClone(shipped);
+  copy.card.fit.golden[0]!.logRatios[5]! += 0.001;
+  return exportOnnx(copy);
+};
+const otherFile = (metadata: Record<string, string>, input: string, output: string, shape: (string | number)[]) => {
+  const graph = new OnnxGraph();
+  graph.add('Relu', [input], output);
+  const shapes = { inputs: { [input]: shape }, outputs: { [output]: shape } };
+  return graph.file({ producer: { name: 'other', version: '1' }, description: '', metadata, ...shapes });
+};
+const CARDED = { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! };
+const GRAPHLESS = otherFile(CARDED, 'features', 'quantiles', ['batch', 13]);
+const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-  test.each<[string, Uint8Array | undefined, RegExp]>([
-    ['nothing there', undefined, /expected a response with success, got status 404/],
-    ['a web page', bytesOf('<!doctype html><title>Not found</title>'), /model: expected an ONNX file/],
-    ['half a file', shippedOnnx.subarray(0, 9000), /model: expected an ONNX file/],
-    ['no card', otherFile({}, 'x', 'y', [1]), /expected a model card in its metadata \(leo_abr_card\)/],
-    ['a card of another model', otherCard(), /model output quantiles\[5\]: expected .*, as in its card/],
-    ['a card without its graph', GRAPHLESS, /model output quantiles: expected 63 float32 numbers, got 13/],
-    ['another input', otherFile(CARDED, 'x', 'y', [1]), /model input: expected features, got "x"/],
-  ])('%s: says so', async (_, bytes, message) => {
-    await expect(load(bytes)).rejects.toThrow(message);
-  });
-
-  test('a Worker answers in order and reports failures', async () => {
-    const replies: FromWorker[] = [];
-    let settled = () => {};
-    let hear: (event: { data: ToWorker }) => void = () => {};
-    const scope: MessageScope = {
-      addEventListener: (_, listener) => {
-        hear = listener;
-      },
-      postMessage: (reply) => {
-        replies.push(reply);
-        settled();
-      },
-    };
-    const send = (data: ToWorker) =>
-      new Promise<void>((resolve) => {
-        settled = resolve;
-        hear({ data });
-      });
-    const features = Float32Array.from(shipped.card.fit.golden[1]!.features);
-
-    serveInference(scope, surroundings(shippedOnnx));
-    await send({ kind: 'load', ...URLS });
-    await send({ kind: 'evaluate', features });
-    const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
-    expect(replies).toMatchObject([
-      {
-        kind: 'ready',
-        card: {
-          ...{ name, output: { stepEndsSeconds, levels }, rankCorrelation },
-          input: { features: names.map((feature) => ({ name: feature })) },
-        },
-      },
-      { kind: 'evaluated' },
-    ]);
-    const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
-    expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
-    await send({ kind: 'evaluate', features: features.subarray(1) });
-    expect(replies[2]).toMatchObject({ kind: 'failed', message: expect.stringMatching(/Got: 12 Expected: 13/) });
-
-    serveInference(scope, surroundings(undefined));
-    await send({ kind: 'evaluate', features });
-    await send({ kind: 'load', ...URLS });
-    expect(replies.slice(3)).toMatchObject([
-      { kind: 'failed', message: 'expected load before evaluate' },
-      { kind: 'failed', message: expect.stringContaining('404') },
-    ]);
-  });
+test.each<[string, Uint8Array | undefined, RegExp]>([
+  ['nothing there', undefined, /expected a response with success, got status 404/],
+  ['a web page', bytesOf('<!doctype html><title>Not found</title>'), /model: expected an ONNX file/],
+  ['half a file', shippedOnnx.subarray(0, 9000), /model: expected an ONNX file/],
+  ['no card', otherFile({}, 'x', 'y', [1]), /expected a model card in its metadata \(leo_abr_card\)/],
+  ['a card of another model', otherCard(), /model output quantiles\[5\]: expected .*, as in its card/],
+  ['a card without its graph', GRAPHLESS, /model output quantiles: expected 63 float32 numbers, got 13/],
+  ['another input', otherFile(CARDED, 'x', 'y', [1]), /model input: expected features, got "x"/],
+])('loading %s says so', async (_, bytes, message) => {
+  await expect(load(bytes)).rejects.toThrow(message);
 });
 
-describe('leo-abr export', () => {
-  const at = temporaryFolder('file');
-  beforeAll(() => {
-    copyFileSync(path('predictor/models/built-in.json'), at('mine.json'));
-  });
+test('loading a Worker answers in order and reports failures', async () => {
+  const replies: FromWorker[] = [];
+  let settled = () => {};
+  let hear: (event: { data: ToWorker }) => void = () => {};
+  const scope: MessageScope = {
+    addEventListener: (_, listener) => {
+      hear = listener;
+    },
+    postMessage: (reply) => {
+      replies.push(reply);
+      settled();
+    },
+  };
+  const send = (data: ToWorker) =>
+    new Promise<void>((resolve) => {
+      settled = resolve;
+      hear({ data });
+    });
+  const features = Float32Array.from(shipped.card.fit.golden[1]!.features);
 
-  const exported = (...args: string[]) => run(['export', ...args]);
+  serveInference(scope, surroundings(shippedOnnx));
+  await send({ kind: 'load', ...URLS });
+  await send({ kind: 'evaluate', features });
+  const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
+  const input = { features: names.map((feature) => ({ name: feature })) };
+  const card = { name, input, output: { stepEndsSeconds, levels }, rankCorrelation };
+  expect(replies).toMatchObject([{ kind: 'ready', card }, { kind: 'evaluated' }]);
+  const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
+  expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
+  await send({ kind: 'evaluate', features: features.subarray(1) });
+  expect(replies[2]).toMatchObject({ kind: 'failed', message: expect.stringMatching(/Got: 12 Expected: 13/) });
 
-  test('writes the file beside the model, or to --out', async () => {
-    expect(await exported(at('mine.json'))).toMatchObject({ status: 0, stderr: `wrote ${at('mine.onnx')}\n` });
-    expect(Buffer.compare(readFileSync(at('mine.onnx')), shippedOnnx)).toBe(0);
-    expect((await exported(at('mine.json'), '--out', at('deep', 'a.onnx'))).status).toBe(0);
-    const { name } = parseModelCard(onnxMetadata(readFileSync(at('deep', 'a.onnx'))).get(CARD_KEY)!);
-    expect(name).toBe(SHIPPED_FILE.name);
-  });
+  serveInference(scope, surroundings(undefined));
+  await send({ kind: 'evaluate', features });
+  await send({ kind: 'load', ...URLS });
+  expect(replies.slice(3)).toMatchObject([
+    { kind: 'failed', message: 'expected load before evaluate' },
+    { kind: 'failed', message: expect.stringContaining('404') },
+  ]);
+});
 
-  test.each<[string, string | undefined, string]>([
-    ['missing.json', undefined, '<model.json>: expected a readable file'],
-    ['text.json', 'model', 'text.json: expected JSON'],
-    ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile network", got "onnx"'],
-    ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
-  ])('%s: status 2, and why', async (name, text, message) => {
-    if (text !== undefined) writeFileSync(at(name), text);
-    await refused(exported(at(name)), message);
-    expect(existsSync(at(name.replace('json', 'onnx')))).toBe(false);
-  });
+const at = temporaryFolder('file');
+const exported = (...args: string[]) => run(['export', ...args]);
+
+test('leo-abr export makes the shipped file (else: npx leo-abr export predictor/models/built-in.json), beside its model or in --out', async () => {
+  copyFileSync(path('predictor/models/built-in.json'), at('mine.json'));
+  expect(await exported(at('mine.json'))).toMatchObject({ status: 0, stderr: `wrote ${at('mine.onnx')}\n` });
+  expect(Buffer.compare(readFileSync(at('mine.onnx')), shippedOnnx)).toBe(0);
+  expect((await exported(at('mine.json'), '--out', at('deep', 'a.onnx'))).status).toBe(0);
+  const { name } = parseModelCard(onnxMetadata(readFileSync(at('deep', 'a.onnx'))).get(CARD_KEY)!);
+  expect(name).toBe(SHIPPED_FILE.name);
+});
+
+test.each<[string, string | undefined, string]>([
+  ['missing.json', undefined, '<model.json>: expected a readable file'],
+  ['text.json', 'model', 'text.json: expected JSON'],
+  ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile network", got "onnx"'],
+  ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
+])('leo-abr export %s: status 2, and why', async (name, text, message) => {
+  if (text !== undefined) writeFileSync(at(name), text);
+  await refused(exported(at(name)), message);
+  expect(existsSync(at(name.replace('json', 'onnx')))).toBe(false);
 });

@@ -129,32 +129,26 @@ test('writes only the model to standard output', async () => {
 });
 
 test.each<[string[], string]>([
-  [[], '--out: expected --out, --folds or both, got neither'],
-  [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
-  [['--out', 'x.json', '--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
-  [['--out', 'x.json', '--name', ' '], '--name: expected a name, got " "'],
-  [['--out', 'x.json', '--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
-  [
-    ['--out', 'x.json', '--leave-out', 'own'],
-    '--data: expected a recording of at least 30 s to train on, got nothing but data sets left out',
-  ],
+  [['--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
+  [['--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
+  [['--name', ' '], '--name: expected a name, got " "'],
+  [['--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
+  [['--leave-out', 'own'], 'a recording of at least 30 s to train on, got nothing but data sets left out'],
   [['--folds', 'x'], '--folds: expected at least two recording groups'],
-  [
-    ['--out', 'x.json', '--environment', 'x-of-others'],
-    '--environment: expected an environment of Python, an empty folder, or none yet, got',
-  ],
-  [['--out', 'x.json', '--python', '/nowhere/python'], '--python: expected an interpreter of Python 3.11 or later'],
+  [['--environment', 'x-of-others'], 'expected an environment of Python, an empty folder, or none yet, got'],
+  [['--python', '/nowhere/python'], '--python: expected an interpreter of Python 3.11 or later'],
 ])('rejects %j with status 2', async (flags, message) => {
   putTrace('monday', 'roof');
   put(at('x-of-others', 'thesis.tex'), '');
   const paths = flags.map((flag) => (flag.startsWith('x') ? at(flag) : flag));
-  await refused(train('--data', at('data'), '--environment', at('env'), ...paths), message);
+  await refused(train('--data', at('data'), '--out', at('x.json'), '--environment', at('env'), ...paths), message);
 });
 
-test('reports the place of wrong or short recordings', async () => {
+test('rejects wrong or short recordings with their place, and no --out', async () => {
   putTrace('short', 'roof', {}, 20);
   const data = ['--data', at('data'), '--out', at('x.json')];
   await refused(train(...data), '--data: expected a recording of at least 30 s');
   writeFileSync(at('data', 'short.csv'), 'time_s,throughput_mbps,rtt_ms,loss\n0,fast,,\n');
   await refused(train(...data), 'short.csv:2: throughput_mbps');
+  await refused(train('--data', at('data')), '--out: expected --out, --folds or both, got neither');
 });

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { drawReport, hostileLines } from '../../abr/qoe/session-report.fixture.ts';
 import { SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
@@ -35,96 +35,94 @@ async function runInDuckDb(...statements: string[]): Promise<void> {
 
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-describe('sums of reports', () => {
-  test('are those of the sessions, by arm, cluster and kind', async () => {
-    const all = reports(500);
-    const sums = await read([put('a.ndjson', all)]);
-    expect(sums).toMatchObject({ trial: 'pilot', notCounted: [] });
-    expect(sums.arms.map(({ arm }) => arm)).toEqual(['ours', 'own']);
-    for (const { arm, sessions, own, perCluster, plannedShare, metrics } of sums.arms) {
-      const of = all.filter((report) => report.arm === arm);
-      expect({ sessions, plannedShare }).toEqual({ sessions: of.length, plannedShare: 0.5 });
-      expect(own).toBe(arm === 'own' ? of.length : 0);
-      expect([...perCluster].filter((count) => count > 0)).toHaveLength(new Set(of.map(({ cluster }) => cluster)).size);
-      const started = of.filter((report) => report.started);
-      const live = started.filter((report) => report.live);
-      const first60 = (seconds: number) => Math.min(60, seconds);
-      const expected: Record<string, [SessionReport[], (report: SessionReport) => [x: number, y: number]]> = {
-        perceived: [started, ({ watchedSeconds: x, perceivedQoe }) => [x, x * perceivedQoe!]],
-        egress: [of, ({ watchedSeconds, receivedBits }) => [watchedSeconds, 3600 * (receivedBits! / 8e9)]],
-        wasted: [of, ({ receivedBits, wastedBits }) => [receivedBits!, 100 * wastedBits]],
-        above: [of, ({ receivedBits, aboveEnoughBits }) => [receivedBits!, 100 * aboveEnoughBits!]],
-        qoe: [started, ({ watchedSeconds, qoe }) => [watchedSeconds, watchedSeconds * qoe!]],
-        minute: [started, ({ watchedSeconds: x, qoeFirst60Seconds: y }) => [first60(x), first60(x) * y!]],
-        stalled: [of, ({ watchedSeconds, stallSeconds }) => [watchedSeconds + stallSeconds, 100 * stallSeconds]],
-        startup: [started, ({ startupSeconds }) => [1, startupSeconds]],
-        unstarted: [of, ({ started }) => [1, started ? 0 : 100]],
-        bitrate: [started, ({ watchedSeconds: x, meanBitrateBps }) => [x, (x * meanBitrateBps!) / 1e6]],
-        watched: [of, ({ watchedSeconds }) => [1, watchedSeconds]],
-        latency: [live, ({ watchedSeconds: x, latencySeconds }) => [x, x * latencySeconds!]],
-      };
-      expect(Object.keys(metrics).sort()).toEqual(Object.keys(expected).sort());
-      for (const [metric, [counted, pairOf]] of Object.entries(expected)) {
-        const pairs = counted.map(pairOf);
-        for (const [i, of] of (['x', 'y'] as const).entries()) {
-          const sum = total(pairs.map((pair) => pair[i]!));
-          expect(Math.abs(total([...metrics[metric]![of]]) - sum)).toBeLessThanOrEqual(1e-9 * Math.abs(sum) + 1e-12);
-        }
+test('sums of reports are those of the sessions, by arm, cluster and kind', async () => {
+  const all = reports(500);
+  const sums = await read([put('a.ndjson', all)]);
+  expect(sums).toMatchObject({ trial: 'pilot', notCounted: [] });
+  expect(sums.arms.map(({ arm }) => arm)).toEqual(['ours', 'own']);
+  for (const { arm, sessions, own, perCluster, plannedShare, metrics } of sums.arms) {
+    const of = all.filter((report) => report.arm === arm);
+    expect({ sessions, plannedShare }).toEqual({ sessions: of.length, plannedShare: 0.5 });
+    expect(own).toBe(arm === 'own' ? of.length : 0);
+    expect([...perCluster].filter((count) => count > 0)).toHaveLength(new Set(of.map(({ cluster }) => cluster)).size);
+    const started = of.filter((report) => report.started);
+    const live = started.filter((report) => report.live);
+    const first60 = (seconds: number) => Math.min(60, seconds);
+    const expected: Record<string, [SessionReport[], (report: SessionReport) => [x: number, y: number]]> = {
+      perceived: [started, ({ watchedSeconds: x, perceivedQoe }) => [x, x * perceivedQoe!]],
+      egress: [of, ({ watchedSeconds, receivedBits }) => [watchedSeconds, 3600 * (receivedBits! / 8e9)]],
+      wasted: [of, ({ receivedBits, wastedBits }) => [receivedBits!, 100 * wastedBits]],
+      above: [of, ({ receivedBits, aboveEnoughBits }) => [receivedBits!, 100 * aboveEnoughBits!]],
+      qoe: [started, ({ watchedSeconds, qoe }) => [watchedSeconds, watchedSeconds * qoe!]],
+      minute: [started, ({ watchedSeconds: x, qoeFirst60Seconds: y }) => [first60(x), first60(x) * y!]],
+      stalled: [of, ({ watchedSeconds, stallSeconds }) => [watchedSeconds + stallSeconds, 100 * stallSeconds]],
+      startup: [started, ({ startupSeconds }) => [1, startupSeconds]],
+      unstarted: [of, ({ started }) => [1, started ? 0 : 100]],
+      bitrate: [started, ({ watchedSeconds: x, meanBitrateBps }) => [x, (x * meanBitrateBps!) / 1e6]],
+      watched: [of, ({ watchedSeconds }) => [1, watchedSeconds]],
+      latency: [live, ({ watchedSeconds: x, latencySeconds }) => [x, x * latencySeconds!]],
+    };
+    expect(Object.keys(metrics).sort()).toEqual(Object.keys(expected).sort());
+    for (const [metric, [counted, pairOf]] of Object.entries(expected)) {
+      const pairs = counted.map(pairOf);
+      for (const [i, of] of (['x', 'y'] as const).entries()) {
+        const sum = total(pairs.map((pair) => pair[i]!));
+        expect(Math.abs(total([...metrics[metric]![of]]) - sum)).toBeLessThanOrEqual(1e-9 * Math.abs(sum) + 1e-12);
       }
     }
-    const kinds = sums.kinds.map(({ name, arms }) => [name, total(arms.map((arm) => arm.sessions))]);
-    const count = (holds: (report: SessionReport) => boolean) => all.filter(holds).length;
-    const by = (field: 'player' | 'browser', ...names: string[]) =>
-      Object.fromEntries(names.map((name) => [`${field}: ${name}`, count((report) => report[field] === name)]));
-    expect(Object.fromEntries(kinds)).toEqual({
-      'rhythm: none': count(({ rhythm }) => rhythm === false),
-      'rhythm: found': count(({ rhythm }) => rhythm === true),
-      'rhythm: not known': count(({ rhythm }) => rhythm === undefined),
-      'live: on demand': count(({ live }) => !live),
-      'live: live': count(({ live }) => live),
-      ...by('player', 'dash.js', 'hls.js', 'shaka'),
-      ...by('browser', 'chromium', 'firefox', 'webkit'),
-    });
+  }
+  const kinds = sums.kinds.map(({ name, arms }) => [name, total(arms.map((arm) => arm.sessions))]);
+  const count = (holds: (report: SessionReport) => boolean) => all.filter(holds).length;
+  const by = (field: 'player' | 'browser', ...names: string[]) =>
+    Object.fromEntries(names.map((name) => [`${field}: ${name}`, count((report) => report[field] === name)]));
+  expect(Object.fromEntries(kinds)).toEqual({
+    'rhythm: none': count(({ rhythm }) => rhythm === false),
+    'rhythm: found': count(({ rhythm }) => rhythm === true),
+    'rhythm: not known': count(({ rhythm }) => rhythm === undefined),
+    'live: on demand': count(({ live }) => !live),
+    'live: live': count(({ live }) => live),
+    ...by('player', 'dash.js', 'hls.js', 'shaka'),
+    ...by('browser', 'chromium', 'firefox', 'webkit'),
   });
+});
 
-  test('are the same from Parquet files of several types, and from sums of a warehouse', async () => {
-    const file = put('a.ndjson', reports(400));
-    await runInDuckDb(
-      `create table reports as select * from read_json('${file}')`,
-      `copy reports to '${at('a.parquet')}' (format parquet)`,
-      ...['s.csv', 's.parquet', 's.json'].map((name) => `copy (${sumsOf('reports')}) to '${at(name)}'`),
+test('sums of reports are the same from Parquet files of several types, and from sums of a warehouse', async () => {
+  const file = put('a.ndjson', reports(400));
+  await runInDuckDb(
+    `create table reports as select * from read_json('${file}')`,
+    `copy reports to '${at('a.parquet')}' (format parquet)`,
+    ...['s.csv', 's.parquet', 's.json'].map((name) => `copy (${sumsOf('reports')}) to '${at(name)}'`),
+  );
+  const expected = await read([file]);
+  const rounded = (sums: TrialSums) =>
+    JSON.parse(
+      JSON.stringify(sums, (key, value) => {
+        if (key === 'perCluster' || key === 'x' || key === 'y')
+          return [...(value as Float64Array)].sort((a, b) => a - b).map((one) => +one.toPrecision(9));
+        return typeof value === 'number' ? +value.toPrecision(9) : value;
+      }),
     );
-    const expected = await read([file]);
-    const rounded = (sums: TrialSums) =>
-      JSON.parse(
-        JSON.stringify(sums, (key, value) => {
-          if (key === 'perCluster' || key === 'x' || key === 'y')
-            return [...(value as Float64Array)].sort((a, b) => a - b).map((one) => +one.toPrecision(9));
-          return typeof value === 'number' ? +value.toPrecision(9) : value;
-        }),
-      );
-    expect(rounded(await read([at('a.parquet')]))).toEqual(rounded(expected));
-    for (const name of ['s.csv', 's.parquet', 's.json']) {
-      expect(rounded(await read([at(name)], { areSums: true }))).toEqual(rounded(expected));
-    }
-  });
+  expect(rounded(await read([at('a.parquet')]))).toEqual(rounded(expected));
+  for (const name of ['s.csv', 's.parquet', 's.json']) {
+    expect(rounded(await read([at(name)], { areSums: true }))).toEqual(rounded(expected));
+  }
+});
 
-  test('count a repeated report once, and name what does not count', async () => {
-    const [first, second, third, ...others] = reports(50);
-    put('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
-    const forged = [
-      ...[{ qoe: 999 }, { qoe: -1e6 }, { perceivedQoe: -1e6 }, { day: '2026-02-31' }],
-      { observations: ',', observedFromMs: 2e12 },
-    ];
-    put('2.ndjson', [second!, 'no report', ...forged.map((change) => ({ ...first!, ...change }))]);
-    const sums = await read([at('')], { trial: 'pilot' });
-    expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
-    expect(Object.fromEntries(sums.notCounted.map(({ reason, rows }) => [reason, rows]))).toEqual({
-      'repeated: a report with the same id was read before': 2,
-      'of another trial, or of none': 1,
-      'not a line of JSON with fields of a report': 1,
-      ...{ 'wrong qoe': 2, 'wrong perceivedQoe': 1, 'wrong day': 1, 'wrong observations': 1 },
-    });
+test('sums of reports count a repeated report once, and name what does not count', async () => {
+  const [first, second, third, ...others] = reports(50);
+  put('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
+  const forged = [
+    ...[{ qoe: 999 }, { qoe: -1e6 }, { perceivedQoe: -1e6 }, { day: '2026-02-31' }],
+    { observations: ',', observedFromMs: 2e12 },
+  ];
+  put('2.ndjson', [second!, 'no report', ...forged.map((change) => ({ ...first!, ...change }))]);
+  const sums = await read([at('')], { trial: 'pilot' });
+  expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
+  expect(Object.fromEntries(sums.notCounted.map(({ reason, rows }) => [reason, rows]))).toEqual({
+    'repeated: a report with the same id was read before': 2,
+    'of another trial, or of none': 1,
+    'not a line of JSON with fields of a report': 1,
+    ...{ 'wrong qoe': 2, 'wrong perceivedQoe': 1, 'wrong day': 1, 'wrong observations': 1 },
   });
 });
 

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { drawReport } from '../../abr/qoe/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
@@ -111,34 +111,19 @@ test('a row says what the arms cost in egress', async () => {
   expect(stdout).toMatch(/^egress, GB per hour watched +0\.500 +0\.250 +−0\.250 /m);
 });
 
-describe('guards', () => {
-  const LIMITS = 'stalled share <= +5 %, startup <= +0.1 s, watch time >= -1 %';
-
-  test('that hold print a sentence', async () => {
-    const { status, stdout } = await trial(putReports(4000), '--guard', LIMITS);
-    expect(status).toBe(0);
-    expect(stdout).toMatch(
-      /^No guard is broken for certain \(trial pilot\): stalled share of ours is −\S+ % of 1?\d\.\d+ .*\.\n$/,
-    );
-  });
-
-  test('that are broken for certain end with status 3 and name the broken ones alone', async () => {
-    const { status, stdout } = await trial(putReports(4000, slower(0.5)), '--guard', LIMITS);
-    expect(status).toBe(3);
-    expect(stdout).toMatch(
-      /^A guard is broken for certain \(trial pilot\): startup of ours is \+0\.\d+ s of 1\.\d+ \(guard: startup <= \+0\.1 s\)\.\n$/,
-    );
-  });
-
-  test('in doubt, a guard is not broken', async () => {
-    const { status, stdout } = await trial(putReports(4000, slower(0.12)), '--guard', LIMITS);
-    expect({ status, isBroken: stdout.startsWith('A guard') }).toEqual({ status: 0, isBroken: false });
-    const none = 'No guard of the trial pilot can be checked yet: too few sessions.\n';
-    expect(await trial(putReports(8), '--guard', LIMITS)).toMatchObject({ status: 0, stdout: none });
-    const some = await trial(putReports(40, slower(9)), '--guard', LIMITS);
-    expect(some.status).toBe(0);
-    expect(some.stdout).toContain('(guard: startup <= +0.1 s, too few viewers yet)');
-  });
+const KEPT = /^No guard is broken for certain \(trial pilot\): stalled share of ours is −\S+ % of 1?\d\.\d+ .*\.\n$/;
+const BROKEN =
+  /^A guard is broken for certain \(trial pilot\): startup of ours is \+0\.\d+ s of 1\.\d+ \(guard: startup <= \+0\.1 s\)\.\n$/;
+test.each<[string, number, number, number, RegExp]>([
+  ['holds', 4000, 0, 0, KEPT],
+  ['is broken for certain, and alone named', 4000, 0.5, 3, BROKEN],
+  ['is in doubt', 4000, 0.12, 0, /^(?!A guard)/],
+  ['has too few sessions', 8, 0, 0, /^No guard of the trial pilot can be checked yet: too few sessions\.\n$/],
+  ['has too few viewers', 40, 9, 0, /\(guard: startup <= \+0\.1 s, too few viewers yet\)/],
+])('a guard that %s', async (_, count, slowerSeconds, expected, message) => {
+  const guards = 'stalled share <= +5 %, startup <= +0.1 s, watch time >= -1 %';
+  const { status, stdout } = await trial(putReports(count, slower(slowerSeconds)), '--guard', guards);
+  expect({ status, stdout }).toEqual({ status: expected, stdout: expect.stringMatching(message) });
 });
 
 test('prints the SQL of the sums, which it reads', async () => {

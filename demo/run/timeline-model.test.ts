@@ -14,24 +14,19 @@ const link: PublishedLink = {
   traceStartUtcMs: Date.UTC(2025, 0, 1, 12, 0, 1),
 };
 
-test('has the capacity of the replayed part, beyond the end of the trace too', () => {
-  const timeline = new Timeline(link, 40, true);
+test('has the capacity of the replayed part, beyond the end of the trace too, and is only ever extended', () => {
+  const timeline = new Timeline(link, 20, true);
+  const { length } = timeline.times;
+  timeline.extendTo(5);
+  expect(timeline.times).toHaveLength(length);
+  timeline.extendTo(40);
+  expect(timeline.times).toEqual(timeline.times.map((_, i) => i * GRID_SECONDS));
+  expect(timeline.capacityBps).toHaveLength(timeline.times.length);
   const at = (seconds: number) => timeline.capacityBps[timeline.indexAt(seconds)];
   expect(timeline.endSeconds).toBeGreaterThanOrEqual(40);
   expect([at(0), at(1.99), at(2), at(21.9), at(22), at(33)].map((bps) => Math.round(bps!))).toEqual([
     4e6, 4e6, 1e6, 1e6, 4e6, 1e6,
   ]);
-});
-
-test('extendTo adds points only beyond the end', () => {
-  const timeline = new Timeline(link, 1, true);
-  const { length } = timeline.times;
-  timeline.extendTo(0.5);
-  expect(timeline.times).toHaveLength(length);
-  timeline.extendTo(7);
-  expect(timeline.endSeconds).toBeGreaterThanOrEqual(7);
-  expect(timeline.capacityBps).toHaveLength(timeline.times.length);
-  expect(timeline.times).toEqual(timeline.times.map((_, i) => i * GRID_SECONDS));
 });
 
 test("has handovers at seconds 12, 27, 42 and 57 of the trace's minutes", () => {

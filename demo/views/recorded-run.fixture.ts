@@ -18,7 +18,6 @@ const SCENARIO = SCENARIOS['hd-16']!;
 const { segmentSeconds, bufferCapSeconds } = SCENARIO;
 const SECONDS = 72;
 const NOW_SECONDS = 60;
-const SAMPLE_SECONDS = 0.5;
 
 /** Mbit/s between the handovers, which are at seconds 12, 27, 42 and 57. */
 const EPOCHS_MBPS = [21, 9, 34, 4, 24];
@@ -34,13 +33,8 @@ const link: PublishedLink = {
 };
 const path = new PiecewisePath({ ...link });
 
-interface Segment {
-  mbps: number;
-  /** The first request for the segment, which is abandoned after this time. */
-  abandoned?: { mbps: number; afterSeconds: number };
-}
-
-const segmentsOf = (...mbps: number[]): Segment[] => mbps.map((one) => ({ mbps: one }));
+/** A bitrate in Mbit/s; or the bitrate of a request that is abandoned after this time, and the one chosen then. */
+type Segment = number | [mbps: number, afterSeconds: number, then: number];
 
 /** Simulates these segments on the link up to NOW_SECONDS. */
 function sessionOf(segments: readonly Segment[], options: { plans?: true; forecasts?: true }): SessionRecord {
@@ -58,47 +52,41 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
     return segments[Math.floor((seconds - startupSeconds - frozen) / segmentSeconds)]?.bitrateBps;
   };
   const sampleUntil = (seconds: number) => {
-    for (let i = record.samples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
-      const atSeconds = i * SAMPLE_SECONDS;
+    for (;;) {
+      const atSeconds = record.samples.length / 2;
+      if (atSeconds >= Math.min(seconds, NOW_SECONDS)) return;
       record.samples.push({ atSeconds, bufferSeconds: levelAt(atSeconds), shownBitrateBps: shownAt(atSeconds) });
     }
   };
   const download = (index: number, mbps: number, endsAt: number | undefined) => {
     const bitrateBps = mbps * 1e6;
     const request = { index, bitrateBps, requestedAtSeconds: now, bufferLevelSeconds: levelAt(now) };
-    const note: DownloadNote = { ...request, receivedBits: 0, endedAtSeconds: undefined, outcome: 'active' };
-    record.downloads.push(note);
     const wholeAt = now + link.rttSeconds + path.downloadSeconds(now + link.rttSeconds, bitrateBps * segmentSeconds);
     const endedAtSeconds = Math.min(endsAt ?? wholeAt, wholeAt);
+    const receivedBits = path.cumulativeBits(Math.min(endedAtSeconds, NOW_SECONDS)) - path.cumulativeBits(now);
+    const outcome = endsAt === undefined ? 'complete' : 'abandoned';
     const isOver = endedAtSeconds <= NOW_SECONDS;
-    note.receivedBits = path.cumulativeBits(Math.min(endedAtSeconds, NOW_SECONDS)) - path.cumulativeBits(now);
-    if (isOver) Object.assign(note, { endedAtSeconds, outcome: endsAt === undefined ? 'complete' : 'abandoned' });
+    const end = isOver ? { endedAtSeconds, outcome } : { endedAtSeconds: undefined, outcome: 'active' };
+    record.downloads.push({ ...request, receivedBits, ...end } as DownloadNote);
     return endedAtSeconds;
   };
   const decide = (kind: 'decide' | 'abandon', segmentIndex: number, mbps: number) => {
-    const bufferLevelSeconds = levelAt(now);
     const plannedThroughputBps = mbpsAt(Math.max(0, now - 2)) * 0.9e6;
     record.decisions.push({
-      atSeconds: now,
-      kind,
-      segmentIndex,
-      bitrateBps: mbps * 1e6,
+      ...{ atSeconds: now, kind, segmentIndex, bitrateBps: mbps * 1e6, bufferLevelSeconds: levelAt(now) },
       previousBitrateBps: record.downloads.at(-1)?.bitrateBps,
-      bufferLevelSeconds,
       reason: kind === 'abandon' ? 'it would stall playback' : 'best of the plans over 5 segments',
-      ...(options.plans && {
-        plannedThroughputBps,
-        handoverInHorizon: true,
-      }),
+      ...(options.plans && { plannedThroughputBps, handoverInHorizon: true }),
       ...(options.forecasts && { forecast: forecastAt(now), forecastAgeSeconds: 0.4 }),
     });
   };
-  for (const [index, { mbps, abandoned }] of segments.entries()) {
+  for (const [index, one] of segments.entries()) {
     if (emptyAt !== undefined) now = Math.max(now, emptyAt - (bufferCapSeconds - segmentSeconds));
     if (now > NOW_SECONDS) break;
-    decide('decide', index, abandoned?.mbps ?? mbps);
-    if (abandoned !== undefined) {
-      now = download(index, abandoned.mbps, now + abandoned.afterSeconds);
+    const [first, afterSeconds, mbps] = typeof one === 'number' ? ([one, undefined, one] as const) : one;
+    decide('decide', index, first);
+    if (afterSeconds !== undefined) {
+      now = download(index, first, now + afterSeconds);
       decide('abandon', index, mbps);
     }
     const endedAt = download(index, mbps, undefined);
@@ -140,19 +128,13 @@ function forecastAt(seconds: number): Forecast {
   };
 }
 
-const mpcD = sessionOf(segmentsOf(1, 16, 16, 16, 8, 8, 8, 16, 30, 30, 30, 16, 30, 8, 8), { plans: true });
-const mpcL = sessionOf(
-  [
-    ...segmentsOf(2.5, 16, 16, 16),
-    { mbps: 5, abandoned: { mbps: 16, afterSeconds: 2.5 } },
-    ...segmentsOf(8, 8, 8, 16, 30, 30, 16),
-    { mbps: 1, abandoned: { mbps: 16, afterSeconds: 3 } },
-    ...segmentsOf(2.5, 2.5, 2.5, 8),
-  ],
-  { plans: true, forecasts: true },
-);
+const mpcD = sessionOf([1, 16, 16, 16, 8, 8, 8, 16, 30, 30, 30, 16, 30, 8, 8], { plans: true });
+const mpcL = sessionOf([2.5, 16, 16, 16, [16, 2.5, 5], 8, 8, 8, 16, 30, 30, 16, [16, 3, 1], 2.5, 2.5, 2.5, 8], {
+  plans: true,
+  forecasts: true,
+});
 mpcL.handovers.push({ atSeconds: 57, sinceSeconds: 45, confidence: 0.95 });
-const dynamic = sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {});
+const dynamic = sessionOf([1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5], {});
 const run: DemoRun = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,

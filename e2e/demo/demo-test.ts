@@ -3,11 +3,10 @@
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
+import { ROOT } from '../builds.ts';
 import { startProgram } from '../engines/engine.ts';
 
 export { expect };
-
-const ROOT = join(import.meta.dirname, '../..');
 
 /** Starts the server of `npm start`, on this port or a free one, and waits until it prints its address. */
 export async function startDemo(port = 0, variables: Record<string, string> = {}) {

@@ -74,18 +74,24 @@ test('a live scenario has lanes and figures of its own; on demand has its lanes 
   await expect(page.locator('.lane h3')).toHaveText([...titles, 'Buffer (s)']);
 });
 
-test('another algorithm, link, scenario or start restarts the players and changes the address', async ({ open }) => {
+test('each choice restarts the players and changes the address, which opens the same view', async ({ open }) => {
   const page = await open(CALM);
   const parameter = (name: string) => new URL(page.url()).searchParams.get(name);
-  await untilPlayed(page, 1);
-  await page.getByRole('combobox', { name: 'Algorithm of player 1' }).selectOption({ label: 'dash.js alone' });
+  const choice = (name: string) => page.getByRole('combobox', { name });
+  const algorithm = choice('Algorithm of player 1');
+  const library = choice('Library of player 1');
+  await player(page, 1).getByText('How it plays').click();
+  await library.selectOption('Shaka');
+  expect(parameter('players')).toBe('mpc-d@shaka');
+  await untilPlayed(page, 0.5);
+  await library.selectOption('dash.js');
+  await algorithm.selectOption({ label: 'dash.js alone' });
   expect(parameter('players')).toBe('dynamic');
   await expect(player(page, 1)).toHaveAccessibleName('Player 1: dash.js alone');
-  await untilPlayed(page, 1);
 
   await openSettings(page);
-  await page.getByRole('combobox', { name: 'Link' }).selectOption('driving-country');
-  await page.getByRole('combobox', { name: 'Stream' }).selectOption('pensieve-60');
+  await choice('Link').selectOption('driving-country');
+  await choice('Stream').selectOption('pensieve-60');
   await page.getByRole('spinbutton', { name: 'Start' }).fill('30');
   await page.getByRole('spinbutton', { name: 'Start' }).press('Enter');
   expect(['trace', 'scenario', 'start'].map(parameter)).toEqual(['driving-country', 'pensieve-60', '30']);
@@ -95,13 +101,31 @@ test('another algorithm, link, scenario or start restarts the players and change
   await expect(page.getByRole('region', { name: 'Decisions of dash.js alone' })).toContainText(/segment \d+/);
 
   // The address gives the same view.
-  const address = page.url();
-  await page.goto(address);
+  await page.goto(page.url());
   await untilPlayed(page, 0.5);
   await openSettings(page);
-  await expect(page.getByRole('combobox', { name: 'Link' })).toHaveValue('driving-country');
+  await expect(choice('Link')).toHaveValue('driving-country');
   await expect(page.getByRole('spinbutton', { name: 'Start' })).toHaveValue('30');
-  await expect(page.getByRole('combobox', { name: 'Algorithm of player 1' })).toHaveValue('dynamic');
+  await expect(algorithm).toHaveValue('dynamic');
+
+  await player(page, 1).getByText('How it plays').click();
+  await library.selectOption('hls.js');
+  expect(parameter('players')).toBe('hls@hls');
+  await expect(algorithm.getByRole('option', { name: 'dash.js alone' })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Remove player 1' })).toBeHidden();
+  await page.getByRole('button', { name: 'Add player' }).click();
+  await expect(page.getByRole('article')).toHaveCount(2);
+  await untilPlayed(page, 0.5);
+  await page.getByRole('button', { name: 'Remove player 1' }).click();
+  await expect(page.getByRole('article')).toHaveCount(1);
+  expect(parameter('players')).not.toContain('hls');
+  await untilPlayed(page, 0.5);
+
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(player(page, 1)).toContainText('stopped');
+  expect(await page.locator('video').evaluate((video) => (video as HTMLVideoElement).paused)).toBe(true);
+  await page.getByRole('button', { name: 'Start again' }).click();
+  await expect(player(page, 1)).toContainText('playing');
 });
 
 test('each lane has its player: dash.js, hls.js and Shaka play, decide and are measured', async ({ open, page }) => {
@@ -134,42 +158,6 @@ test('each lane has its player: dash.js, hls.js and Shaka play, decide and are m
     );
   }
   await expectDrawnLanes(page, 4);
-});
-
-test('a lane changes its player or gets its own ABR; players come and go; stopping keeps views', async ({ open }) => {
-  const page = await open(CALM);
-  const players = () => new URL(page.url()).searchParams.get('players');
-  const algorithm = page.getByRole('combobox', { name: 'Algorithm of player 1' });
-  const library = page.getByRole('combobox', { name: 'Library of player 1' });
-  await player(page, 1).getByText('How it plays').click();
-  await library.selectOption('Shaka');
-  expect(players()).toBe('mpc-d@shaka');
-  await untilPlayed(page, 0.5);
-  await library.selectOption('dash.js');
-  await algorithm.selectOption({ label: 'dash.js alone' });
-  expect(players()).toBe('dynamic');
-  await library.selectOption('hls.js');
-  expect(players()).toBe('hls@hls');
-  await expect(algorithm.getByRole('option', { name: 'dash.js alone' })).toHaveCount(0);
-  await untilPlayed(page, 0.5);
-  await openDecisions(page);
-  await expect(page.getByRole('region', { name: 'Decisions of hls.js alone' })).toContainText('it estimates');
-
-  await expect(page.getByRole('button', { name: 'Remove player 1' })).toBeHidden();
-  await openSettings(page);
-  await page.getByRole('button', { name: 'Add player' }).click();
-  await expect(page.getByRole('article')).toHaveCount(2);
-  await untilPlayed(page, 0.5);
-  await page.getByRole('button', { name: 'Remove player 1' }).click();
-  await expect(page.getByRole('article')).toHaveCount(1);
-  expect(players()).not.toContain('hls');
-  await untilPlayed(page, 0.5);
-
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await expect(player(page, 1)).toContainText('stopped');
-  expect(await page.locator('video').evaluate((video) => (video as HTMLVideoElement).paused)).toBe(true);
-  await page.getByRole('button', { name: 'Start again' }).click();
-  await expect(player(page, 1)).toContainText('playing');
 });
 
 test('a start that is overtaken plays nothing; one that fails can be tried again', async ({ open, page }) => {

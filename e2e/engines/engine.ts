@@ -3,9 +3,7 @@
  * Playwright drives only its own builds of Firefox and WebKit, and its BiDi needs a newer Firefox than Debian's.
  */
 
-import { type SpawnOptions, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
 /** The part of Playwright's `Browser` that the tests use. A context has no storage of other contexts. */
@@ -45,19 +43,10 @@ export const inPage = (act: (argument: never) => unknown) =>
 export { fromText, toText };
 
 /** Finds the first of these programs. A name is looked for on the search path, a path as it is. */
-export function findProgram(...names: string[]): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return names
-    .flatMap((name) => (name.startsWith('/') ? [name] : folders.map((folder) => join(folder, name))))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
+export const findProgram = (...names: string[]): string | undefined =>
+  names
+    .map((name) => spawnSync('sh', ['-c', 'command -v "$0"', name], { encoding: 'utf8' }).stdout.trim())
+    .find((path) => path !== '');
 
 export type Connection = Awaited<ReturnType<typeof connect>>;
 

@@ -4,30 +4,27 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findBrowser } from '../../replay/browser/find-browser.ts';
+import { builtFolder, once, ROOT } from '../builds.ts';
 import { startProgram } from '../engines/engine.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+/** Returns the folder, in which the tests of a run have the package once. */
+export const installTools = () => once('tools', install);
 
-/** Arguments of the builds of the command's pages. */
-const PAGES = { 'bench-page': ['--config', 'replay/browser/page.config.ts'], demo: ['--emptyOutDir'] };
-
-/** Installs the package with the pages that the tests need. */
-export function installTools(folder: string, pages: readonly (keyof typeof PAGES)[]): void {
+function install(folder: string): void {
   const text = readFileSync(join(ROOT, 'cli/package.json'), 'utf8');
   const { version, dependencies, optionalDependencies } = JSON.parse(text);
   const modules = join(folder, 'node_modules');
-  const run = (program: string, ...args: string[]) =>
-    execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
-  // The build is in a copy of the package, because other tests may use the checkout's cli/dist.
+  // The copy is packed, because other tests may use the checkout's cli/dist.
   const copy = join(folder, 'copy');
   for (const name of ['README.md', 'bin', 'deploy', 'package.json']) {
     cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
   }
-  const build = (outDir: string, ...args: string[]) =>
-    run(process.execPath, join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', outDir, ...args);
-  const dist = join(copy, 'dist');
-  build(dist, '--mode', 'cli');
-  for (const page of pages) build(join(dist, page), ...PAGES[page]);
+  cpSync(builtFolder('cli'), join(copy, 'dist'), { recursive: true });
+  for (const page of ['bench-page', 'demo'] as const) {
+    cpSync(builtFolder(page), join(copy, 'dist', page), { recursive: true });
+  }
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
   run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
   // This is like `npm install`, but dependencies are linked, which avoids a download.
   for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });

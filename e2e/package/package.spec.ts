@@ -5,13 +5,12 @@ import * as fs from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { build } from 'vite';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
+import { builtFolder, ROOT } from '../builds.ts';
 import { startProgram } from '../engines/engine.ts';
 import { sessionOf } from '../playback/playback-test.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 /** The documents' stream, without `.mpd` or `.m3u8`. */
 const STREAM = 'https://example.org/stream';
 /** The entries beside the main entry. */
@@ -20,10 +19,9 @@ const TYPES: Record<string, string> = {
   ...{ '.html': 'text/html', '.css': 'text/css', '.wasm': 'application/wasm' },
   ...{ '.js': 'text/javascript', '.mjs': 'text/javascript' },
 };
+const read = (path: string) => fs.readFileSync(join(ROOT, path), 'utf8');
 /** The policies under which a bundled app and its ONNX Worker have to work. */
-const [PAGE_POLICY = '', WORKER_POLICY = ''] = fs
-  .readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8')
-  .match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
+const [PAGE_POLICY = '', WORKER_POLICY = ''] = read('docs/onnx.md').match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
 
 let folder: string;
 let files: string[];
@@ -41,9 +39,9 @@ const playing = (code: string, manifest: string) =>
 
 /** The document's first code block with all of `texts`, for the test's stream. */
 function codeBlock(document: string, manifest: string, ...texts: string[]): string {
-  const blocks = fs.readFileSync(join(ROOT, document), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
+  const blocks = [...read(document).matchAll(/```\w+\n([\s\S]*?)```/g)].map(([, code]) => code!);
   const wanted = [STREAM, ...texts];
-  const block = [...blocks].map(([, code]) => code!).find((code) => wanted.every((text) => code.includes(text)));
+  const block = blocks.find((code) => wanted.every((text) => code.includes(text)));
   expect(block, `a code block of ${document} with ${wanted.join(' and ')}`).toBeDefined();
   return playing(block!, manifest);
 }
@@ -52,7 +50,7 @@ test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
   for (const entry of ['', ...ENTRIES.map((name) => `-${name}`)]) {
-    await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT, configLoader: 'runner' });
+    fs.cpSync(builtFolder(`plugin${entry}`), join(ROOT, 'dist'), { recursive: true });
   }
   folder = fs.mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
@@ -129,7 +127,7 @@ test('contains the builds, types and documents, within the size budget', () => {
 });
 
 test("README's links lead to files of the package, but for the list of the repository's folders", () => {
-  const [readme = ''] = fs.readFileSync(join(ROOT, 'README.md'), 'utf8').split('## What is where');
+  const [readme = ''] = read('README.md').split('## What is where');
   const links = [...readme.matchAll(/\]\((?![a-z]+:)([^)#]+)[^)]*\)/g)].map(([, path]) => path!);
   expect(links.length).toBeGreaterThan(10);
   expect(links.filter((path) => !files.includes(path))).toEqual([]);
@@ -142,11 +140,7 @@ async function inShell(
   during: (match: string) => Promise<void>,
 ) {
   // Without a terminal: npx cannot ask, and with `yes=false` it installs nothing on its own.
-  const env = {
-    ...{ npm_config_yes: 'false', npm_config_ignore_scripts: 'true', NO_COLOR: '1' },
-    // Vite's `build` sets it in this process; npm would then install no devDependencies.
-    NODE_ENV: undefined,
-  };
+  const env = { npm_config_yes: 'false', npm_config_ignore_scripts: 'true', NO_COLOR: '1' };
   const { child, ended, match } = startProgram('bash', ['-ec', script], { cwd, env, detached: true });
   const matched = await match(until);
   try {
@@ -157,40 +151,34 @@ async function inShell(
   await ended;
 }
 
-test.describe('examples/README.md: its commands need no answer', () => {
-  const text = fs.readFileSync(join(ROOT, 'examples/README.md'), 'utf8');
-  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(text) ?? [];
+test('examples/README.md: its commands need no answer', async () => {
+  test.setTimeout(300_000);
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(read('examples/README.md')) ?? [];
   // The package is packed above.
   const rest = block.slice(block.indexOf('cd examples'));
-
-  for (const [example, pages] of Object.entries({
-    plain: ['dash.html', 'hls.html', 'shaka.html'],
-    vite: ['', 'main.ts'],
-    react: ['', 'main.tsx'],
-  })) {
-    test(example, async () => {
-      test.setTimeout(180_000);
-      expect(rest).toMatch(/^cd examples\/plain\nnpm install .*\nnpx vite\n$/);
-      const { status } = spawnSync('npm', ['view', 'vite', 'version'], { stdio: 'ignore' });
-      test.skip(status !== 0, "npm's registry cannot be reached");
-      const copy = join(folder, `copy-${example}`);
-      fs.cpSync(join(ROOT, 'examples', example), join(copy, 'examples', example), {
-        recursive: true,
-        filter: (path) => !path.includes('node_modules'),
-      });
-      const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
-      fs.copyFileSync(join(folder, tarball), join(copy, 'examples', tarball));
-      // Beside another package, as in a folder with all that was packed.
-      fs.writeFileSync(join(copy, 'examples/leo-abr-tools-0.3.0.tgz'), '');
-      const script = rest.replace('examples/plain', `examples/${example}`);
-      await inShell(script, { cwd: copy, until: /Local: +(http\S+\/)\s/ }, async (url) => {
-        for (const page of pages) expect((await fetch(new URL(page, url))).status).toBe(200);
-        const html = await (await fetch(new URL(pages[0]!, url))).text();
-        const scripts = [...html.matchAll(/(?<=["'])(?:\.\/)?node_modules\/[^"']+/g)].map(([path]) => path);
-        for (const path of scripts) expect((await fetch(new URL(path, url))).status).toBe(200);
-      });
+  expect(rest).toMatch(/^cd examples\/plain\nnpm install .*\nnpx vite\n$/);
+  const { status } = spawnSync('npm', ['view', 'vite', 'version'], { stdio: 'ignore' });
+  test.skip(status !== 0, "npm's registry cannot be reached");
+  const copy = join(folder, 'copy/examples');
+  fs.cpSync(join(ROOT, 'examples'), copy, { recursive: true, filter: (path) => !path.includes('node_modules') });
+  const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
+  fs.copyFileSync(join(folder, tarball), join(copy, tarball));
+  // Beside another package, as in a folder with all that was packed.
+  fs.writeFileSync(join(copy, 'leo-abr-tools-0.3.0.tgz'), '');
+  const start = (example: string, pages: string[]) => {
+    const script = rest.replace('examples/plain', `examples/${example}`);
+    return inShell(script, { cwd: join(folder, 'copy'), until: /Local: +(http\S+\/)\s/ }, async (url) => {
+      for (const page of pages) expect((await fetch(new URL(page, url))).status).toBe(200);
+      const html = await (await fetch(new URL(pages[0]!, url))).text();
+      const scripts = [...html.matchAll(/(?<=["'])(?:\.\/)?node_modules\/[^"']+/g)].map(([path]) => path);
+      for (const path of scripts) expect((await fetch(new URL(path, url))).status).toBe(200);
     });
-  }
+  };
+  await Promise.all([
+    start('plain', ['dash.html', 'hls.html', 'shaka.html']),
+    start('vite', ['', 'main.ts']),
+    start('react', ['', 'main.tsx']),
+  ]);
 });
 
 test("docs/live.md's server passes on chunks as they come, and listens on the loopback only", async () => {
@@ -249,13 +237,12 @@ for (const [entry, document] of [
 test.describe('examples', () => {
   /** The pages' lines: index, representation and reason. */
   const expectDecisions = (page: Page) => expect(page.locator('pre')).toHaveText(/[1-9] [\w-]+: built-in: QoE/);
-  const read = (folder: string, name: string, manifest: string) =>
-    playing(fs.readFileSync(join(ROOT, 'examples', folder, name), 'utf8'), manifest);
 
   for (const name of fs.readdirSync(join(ROOT, 'examples/plain')).filter((name) => name.endsWith('.html'))) {
     test(`plain/${name}`, async ({ page }) => {
-      const make = (manifest: string) => fs.writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
-      await expectPlayback(page, name, make);
+      await expectPlayback(page, name, (manifest) =>
+        fs.writeFileSync(join(folder, 'app', name), playing(read(`examples/plain/${name}`), manifest)),
+      );
       await expectDecisions(page);
     });
   }
@@ -263,8 +250,9 @@ test.describe('examples', () => {
   for (const example of ['vite', 'react']) {
     test(example, async ({ page }) => {
       const names = fs.readdirSync(join(ROOT, 'examples', example)).filter((name) => /\.(html|tsx?)$/.test(name));
+      const codeOf = (name: string, manifest: string) => playing(read(`examples/${example}/${name}`), manifest);
       await expectPlayback(page, 'dist/', (manifest) =>
-        buildApp(Object.fromEntries(names.map((name) => [name, read(example, name, manifest)]))),
+        buildApp(Object.fromEntries(names.map((name) => [name, codeOf(name, manifest)]))),
       );
       await expectDecisions(page);
     });
@@ -305,8 +293,8 @@ test('its types need no configuration, and Node can import it', () => {
     join(app, 'typed.ts'),
     `import 'leo-abr/global';
      import { MediaPlayer } from 'dashjs';
-     import { attachLeoAbr, CONTROLLER_NAMES, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';
-     import { createOnnxForecaster, type ModelCard } from 'leo-abr/onnx';
+     import { attachLeoAbr, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';
+     import { createOnnxForecaster } from 'leo-abr/onnx';
      import { httpTimeSource } from 'leo-abr/service';
      import { createLeoAbrFactory, type ShakaPlayer } from 'leo-abr/shaka';
      const controller: Controller = {
@@ -323,8 +311,6 @@ test('its types need no configuration, and Node can import it', () => {
      // @ts-expect-error not for pages
      attachLeoAbr(MediaPlayer().create(), { weights: undefined });
      export const factory = (player: ShakaPlayer) => createLeoAbrFactory(player, options);
-     export const names: readonly string[] = CONTROLLER_NAMES;
-     export const card: ModelCard | undefined = onnx.card;
      export type Worker = typeof import('leo-abr/onnx-worker');
     `,
   );

@@ -1,32 +1,23 @@
 /** Tests the packed leo-abr-tools in an empty folder, without a checkout. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, test } from '@playwright/test';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
+import { ROOT } from '../builds.ts';
 import { untilPlayed } from '../demo/demo-test.ts';
 import { POSIX_LOCALE } from '../posix-locale.ts';
 import { installTools, runTools, servingTools } from './installed-tools.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
 
 let folder: string;
 
 test.beforeAll(() => {
   test.setTimeout(120_000);
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-tools-'));
-  installTools(folder, ['bench-page', 'demo']);
-});
-
-test.afterAll(() => {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  folder = installTools();
 });
 
 const leoAbr = async (args: string[], LANG?: string) => (await runTools(folder, args, LANG)).stderr;
-const serving = (command: string, during: (url: string) => Promise<void>, LANG?: string) =>
-  servingTools(folder, command, during, LANG);
 
 test('contains the command and its licence, and no sources', () => {
   const installed = join(folder, 'node_modules/leo-abr-tools');
@@ -45,7 +36,7 @@ test('no override of the checkout hides what an installation gets', () => {
 test('npm installs both packages without a warning, and none that wants another Node', () => {
   test.setTimeout(180_000);
   const npm = (...args: string[]) => spawnSync('npm', args, { cwd: join(folder, 'fresh'), encoding: 'utf8' });
-  mkdirSync(join(folder, 'fresh'));
+  mkdirSync(join(folder, 'fresh'), { recursive: true });
   writeFileSync(join(folder, 'fresh/package.json'), '{"private":true}');
   test.skip(npm('view', 'fastify', 'version').status !== 0, "npm's registry cannot be reached");
   expect(npm('pack', ROOT, '--ignore-scripts', '--pack-destination', folder).status).toBe(0);
@@ -83,33 +74,34 @@ for (const [LANG, locale] of [
   test.describe(`under LANG=${LANG}`, () => {
     test.use({ locale });
 
-    test("the demo plays, and the documents' service shows its dish", async ({ page, context }) => {
+    test("the demo plays, and the documents' service shows its dish", async ({ context }) => {
       expect(SERVE).toBeDefined();
       expect(others).toEqual([SERVE]);
-      let address = '';
-      const open = async (page: Page, url: string) => {
-        const errors: string[] = [];
+      const errors: string[] = [];
+      const open = async (url: string) => {
+        const page = await context.newPage();
         page.on('pageerror', (error) => errors.push(String(error)));
         expect(await page.evaluate(() => navigator.language)).toBe(locale);
         await page.goto(url);
-        return errors;
+        return page;
       };
       const demo = async (url: string) => {
-        const errors = await open(page, url);
+        const page = await open(url);
         await untilPlayed(page, 2);
         await expect(page.locator('.uplot').first()).toBeVisible();
-        expect(errors).toEqual([]);
       };
+      let address = '';
       const service = async (url: string) => {
         address = url;
         expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-        const other = await context.newPage();
-        const errors = await open(other, url);
-        await expect(other.locator('#headline')).toHaveText(/^The dish is online\./, { timeout: 20_000 });
-        expect(errors).toEqual([]);
+        const headline = (await open(url)).locator('#headline');
+        await expect(headline).toHaveText(/^The dish is online\./, { timeout: 20_000 });
       };
-      await serving('npx leo-abr-tools serve-demo --port 0', demo, LANG);
-      await serving(`${SERVE} --port 0`, service, LANG);
+      await Promise.all([
+        servingTools(folder, 'npx leo-abr-tools serve-demo --port 0', demo, LANG),
+        servingTools(folder, `${SERVE} --port 0`, service, LANG),
+      ]);
+      expect(errors).toEqual([]);
       await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
     });
   });

@@ -4,42 +4,35 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { assignArm } from '../../src/trial.ts';
+import { ROOT } from '../builds.ts';
 import { expect, test } from '../playback/playback-test.ts';
-import { openViewers, reportsIn, trialScenario } from '../playback/viewers.ts';
+import { openViewers, reportsIn, TRIAL_SCENARIO } from '../playback/viewers.ts';
 import { installTools, runTools, servingTools } from './installed-tools.ts';
 
-/** Size of a trial: number of viewers, share with the plugin, seconds of media, and a folder that keeps the reports. */
-const { TRIAL_VIEWERS = '16', TRIAL_SHARE = '0.5', TRIAL_SECONDS = '4', TRIAL_FOLDER } = process.env;
-const VIEWERS = Number(TRIAL_VIEWERS);
-const SHARE = Number(TRIAL_SHARE);
-const COUNTS = { 'leo-abr': Math.round(SHARE * VIEWERS), player: VIEWERS - Math.round(SHARE * VIEWERS) };
-const SECONDS = Number(TRIAL_SECONDS);
+const NAME = 'packed';
+const VIEWERS = 16;
 const AT_ONCE = 8;
-/** A folder may have reports of earlier runs. */
-const NAME = TRIAL_FOLDER === undefined ? 'packed' : `packed ${new Date().toISOString()}`;
 
-/** Keys of viewers. Each arm gets as many viewers as its share says. */
+/** Keys of viewers, half of them in each arm. */
 function keys(): string[] {
-  const left = new Map(Object.entries(COUNTS));
+  const counts: Record<string, number> = {};
   return Array.from({ length: 100 * VIEWERS }, (_, i) => `viewer ${i}`).filter((key) => {
-    const { arm } = assignArm({ name: NAME, key, share: SHARE });
-    left.set(arm, left.get(arm)! - 1);
-    return left.get(arm)! >= 0;
+    const { arm } = assignArm({ name: NAME, key, share: 0.5 });
+    counts[arm] = (counts[arm] ?? 0) + 1;
+    return counts[arm] <= VIEWERS / 2;
   });
 }
 
-/** The cron job of the guide, for this folder of reports. */
-function guardScript(reports: string): string {
-  const guide = readFileSync(join(import.meta.dirname, '../../docs/production.md'), 'utf8');
-  return /```sh\n(#!\/bin\/sh\n[\s\S]*?)```/.exec(guide)![1]!.replace('reports/05', reports);
+/** The cron job of the guide. */
+function guardScript(): string {
+  return /```sh\n(#!\/bin\/sh\n[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/production.md'), 'utf8'))![1]!;
 }
 
 /** A host of static files for pages of any origin. */
@@ -65,40 +58,36 @@ test('viewers in arms of a configuration report to collect; trial compares them,
   labPage,
   origin,
 }) => {
-  test.setTimeout(240_000 + VIEWERS * (10_000 + 2000 * SECONDS));
-  const folder = mkdtempSync(join(tmpdir(), 'leo-abr-packed-trial-'));
-  const reports = TRIAL_FOLDER === undefined ? join(folder, 'reports/05') : resolve(TRIAL_FOLDER);
-  const stored = () => reportsIn(reports).map((line) => JSON.parse(line) as SessionReport);
-  const before = stored().length;
-  const file = join(folder, 'trial.json');
-  const shares = { player: 1 - SHARE, 'leo-abr': SHARE };
+  test.setTimeout(400_000);
+  const folder = installTools();
+  const [file, reports] = [join(folder, 'trial.json'), join(folder, 'reports')];
+  rmSync(reports, { recursive: true, force: true });
+  const stored = () => reportsIn(join(reports, '05')).map((line) => JSON.parse(line) as SessionReport);
+  const shares = { player: 0.5, 'leo-abr': 0.5 };
   writeFileSync(file, JSON.stringify({ schema: 1, enabled: true, trial: NAME, shares, options: { saveData: true } }));
-  writeFileSync(join(folder, 'guard.sh'), guardScript(reports));
+  writeFileSync(join(folder, 'guard.sh'), guardScript());
   const guard = () => execFileSync('sh', ['guard.sh'], { cwd: folder, encoding: 'utf8' });
+  const isEnabled = () => JSON.parse(readFileSync(file, 'utf8')).enabled;
   const cdn = await serveFile(file);
   try {
-    installTools(folder, []);
     const page = await openViewers(labPage);
     const traces = synthesizeShippedTraces();
-    const trialOf = (key: string) => ({ config: cdn.url, configSeconds: 10, key });
-    const viewer = (key: string, i: number, report: string) => {
-      const session = origin.createSession({ trace: traces[i % traces.length]!, scenario: trialScenario(SECONDS) });
-      return { manifest: origin.manifestUrl(session), trial: trialOf(key), report };
-    };
-    const view = async (some: ReturnType<typeof viewer>[]) => {
-      const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), some);
+    const view = async (keys: readonly string[], report: string) => {
+      const viewers = keys.map((key, i) => {
+        const session = origin.createSession({ trace: traces[i % traces.length]!, scenario: TRIAL_SCENARIO });
+        return { manifest: origin.manifestUrl(session), trial: { config: cdn.url, configSeconds: 10, key }, report };
+      });
+      const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), viewers);
       await page.evaluate(() => window.stopAll());
       return seen.map(({ arm }) => arm);
     };
     const play = async (report: string) => {
-      const waiting = keys().map((key, i) => viewer(key, i, report));
-      while (waiting.length > 0) await view(waiting.splice(0, AT_ONCE));
-      await expect.poll(() => stored().length - before, { timeout: 20_000 }).toBe(VIEWERS);
-      if (TRIAL_FOLDER !== undefined) return;
+      for (let i = 0; i < VIEWERS; i += AT_ONCE) await view(keys().slice(i, i + AT_ONCE), report);
+      await expect.poll(() => stored().length, { timeout: 20_000 }).toBe(VIEWERS);
       expect(guard()).toMatch(
         /^No guard (is broken for certain \(trial packed\): .*too few viewers yet|of the trial packed can be checked yet)/,
       );
-      expect(JSON.parse(readFileSync(file, 'utf8')).enabled).toBe(true);
+      expect(isEnabled()).toBe(true);
     };
     const switchOff = async (report: string) => {
       const slow = slowReports(stored());
@@ -107,45 +96,32 @@ test('viewers in arms of a configuration report to collect; trial compares them,
         expect((await fetch(report, { method: 'POST', body })).status).toBe(204);
       }
       expect(guard()).toMatch(/^A guard is broken for certain \(trial packed\): .*startup of leo-abr is \+\d\.\d+ s /);
-      expect(JSON.parse(readFileSync(file, 'utf8')).enabled).toBe(false);
-      expect(
-        await view(
-          keys()
-            .slice(0, 4)
-            .map((key, i) => viewer(key, i, report)),
-        ),
-      ).toEqual(Array(4).fill(undefined));
+      expect(isEnabled()).toBe(false);
+      expect(await view(keys().slice(0, 4), report)).toEqual(Array(4).fill(undefined));
       const ofPlayer = () => stored().flatMap(({ trial, controller }) => (trial ? [] : [controller]));
       await expect.poll(ofPlayer, { timeout: 20_000 }).toEqual(Array(4).fill('player'));
     };
-    const compare = async () => {
-      const trial = runTools(folder, ['trial', reports, '--name', NAME]);
-      if (COUNTS['leo-abr'] < 8) return expect(trial).rejects.toThrow('wait for more sessions');
-      const { stdout } = await trial;
-      if (process.env['TRIAL_VIEWERS']) process.stdout.write(stdout);
-      expect(stdout).toMatch(/^With `leo-abr` instead of `player`, .*QoE/m);
-      expect(stdout).toMatch(/^metric +player +leo-abr +difference/m);
-      for (const metric of [
-        ...['perceived QoE, 0 to 100', 'stalled share, %', 'watch time, s per session', 'startup, s'],
-        'egress, GB per hour watched',
-      ]) {
-        expect(stdout).toMatch(new RegExp(`^${metric} +−?\\d\\S* +−?\\d\\S* +[+−]?\\d`, 'm'));
-      }
-      expect(stdout).toContain(`- \`leo-abr\`: ${COUNTS['leo-abr']} sessions, 0.0 % with the player's own algorithm`);
-      expect(stdout).toContain(`- \`player\`: ${COUNTS.player} sessions, 100.0 % with the player's own algorithm`);
-      expect(stdout).not.toMatch(/not counted: (?!of another trial)/);
-    };
-    const collect = `npx leo-abr-tools collect --port 0 --out ${reports}`;
+    const collect = `npx leo-abr-tools collect --port 0 --out ${join(reports, '05')}`;
     await servingTools(folder, collect, play);
-    for (const one of stored().slice(before)) {
+    for (const one of stored()) {
       expect(one.perceivedQoe).toBeLessThan(100);
       expect(one.receivedBits).toBeGreaterThanOrEqual(one.wastedBits);
       expect(one.receivedBits).toBeGreaterThan(0);
     }
-    await compare();
-    if (TRIAL_FOLDER === undefined) await servingTools(folder, collect, switchOff);
+    const { stdout } = await runTools(folder, ['trial', join(reports, '05'), '--name', NAME]);
+    expect(stdout).toMatch(/^With `leo-abr` instead of `player`, .*QoE/m);
+    expect(stdout).toMatch(/^metric +player +leo-abr +difference/m);
+    for (const metric of [
+      ...['perceived QoE, 0 to 100', 'stalled share, %', 'watch time, s per session', 'startup, s'],
+      'egress, GB per hour watched',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^${metric} +−?\\d\\S* +−?\\d\\S* +[+−]?\\d`, 'm'));
+    }
+    expect(stdout).toContain("- `leo-abr`: 8 sessions, 0.0 % with the player's own algorithm");
+    expect(stdout).toContain("- `player`: 8 sessions, 100.0 % with the player's own algorithm");
+    expect(stdout).not.toMatch(/not counted: (?!of another trial)/);
+    await servingTools(folder, collect, switchOff);
   } finally {
     cdn.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -1,6 +1,6 @@
-/** The page's own limits hold, and dash.js decides on audio. */
+/** The page's own limits hold, also if the plugin is attached late, and dash.js decides on audio. */
 
-import { editManifests, expect, LADDER_BPS, test } from './playback-test.ts';
+import { editTexts, expect, LADDER_BPS, test } from './playback-test.ts';
 
 test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', async ({ labPage, stream }) => {
   const limits = {
@@ -41,9 +41,9 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
   expect(initial.ladders[1]).toEqual(LADDER_BPS);
 });
 
-test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, onStream }) => {
+test('attached while BOLA plays, the plugin decides on video; audio still adapts', async ({ labPage, onStream }) => {
   // The manifest gets two more bitrates of audio with the same files.
-  await editManifests(labPage, (text) => {
+  await editTexts(labPage, '**/manifest.mpd', (text) => {
     const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];
     const more = [64_000, 96_000].map((bps, i) =>
       audio.replace('id="audio"', `id="audio-${i + 1}"`).replace(/bandwidth="\d+"/, `bandwidth="${bps}"`),
@@ -53,7 +53,7 @@ test('audio still adapts if the plugin is attached while dash.js uses BOLA', asy
   const seen = await onStream({ segmentCount: 40, media: { audio: true } }, async (manifest) => {
     const lab = window.lab.start({});
     lab.handle.detach();
-    const { player, video, requests } = lab;
+    const { player, video, requests, decisions } = lab;
     // BOLA decides from half a second of buffer on. Audio cannot switch up yet.
     const abr = { hybridSwitchBufferTime: 0.5, maxBitrate: { audio: 40 } };
     player.updateSettings({ streaming: { abr } });
@@ -63,11 +63,17 @@ test('audio still adapts if the plugin is attached while dash.js uses BOLA', asy
     player.on('qualityChangeRequested', ({ mediaType, reason }) => {
       if (mediaType === 'audio') reasons.push(String((reason as { message?: string } | null)?.message));
     });
-    const handle = window.LeoAbr.attachLeoAbr(player, { logger: null });
+    const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, abandon: false });
+    handle.on('decision', (event) => decisions.push(event));
     player.updateSettings({ streaming: { abr: { maxBitrate: { audio: -1 } } } });
-    await window.lab.until('audio switching up', () => reasons.length > 0);
-    return { reasons, faults: handle.state.faults.length };
+    await window.lab.until('audio switching up, and decisions', () => reasons.length > 0 && decisions.length > 4);
+    return { reasons, faults: handle.state.faults.length, decisions, requests };
   });
   expect(seen.faults).toBe(0);
   expect(seen.reasons[0]).toContain('[ThroughputRule]');
+  const asked = seen.requests.map(({ index, representationId }) => ({ index, representationId }));
+  // dash.js may have decided on one segment before the plugin was attached. The last request may be due.
+  for (const { state, representationId } of seen.decisions.slice(1, -1)) {
+    expect(asked).toContainEqual({ index: state.segmentIndex, representationId });
+  }
 });

@@ -3,16 +3,14 @@
  * plugin built from the current sources, and helpers inside the page (`window.lab`).
  */
 
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { type Browser, test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
 import type { HlsConfig } from 'hls.js';
 import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
-import { build, type Rolldown } from 'vite';
 import type { Download } from '../../abr/controller.ts';
 import { MAX_REPRESENTATIONS } from '../../replay/media/clips.ts';
 import type { Clip } from '../../replay/media/fixture.ts';
@@ -24,6 +22,7 @@ import { EXACT, traceUntil } from '../../replay/simulator/made-up.fixture.ts';
 import type * as leoAbrHls from '../../src/hls.ts';
 import type * as leoAbr from '../../src/index.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
+import { built } from '../builds.ts';
 import { type Engine, isOld, startEngine, toEs2018 } from '../engines/index.ts';
 import { vp9Clips } from '../zoo/vp9.ts';
 
@@ -179,21 +178,6 @@ function pageOf(name: LabPlayerName): string {
 }
 export const LAB_HTML = pageOf('dash');
 
-/** Builds a file once for all workers, from the sources at the start of the run. Returns its code. */
-export async function built({ mode }: { mode: string }, fileName?: string): Promise<string> {
-  const file = join(process.env['LEO_ABR_BUILDS']!, `${mode}.js`);
-  const earlier = await readFile(file, 'utf8').catch(() => undefined);
-  if (earlier !== undefined) return earlier;
-  const result = await build({ mode, logLevel: 'error', configLoader: 'runner', build: { write: false } });
-  const chunks = [result as Rolldown.RolldownOutput].flat().flatMap(({ output }) => output);
-  const wanted = chunks.find((one) => one.type === 'chunk' && (fileName ?? one.fileName) === one.fileName);
-  const { code } = wanted as Rolldown.OutputChunk;
-  // Another worker may read the file, so it appears at once.
-  await writeFile(`${file}.${process.pid}`, code);
-  await rename(`${file}.${process.pid}`, file);
-  return code;
-}
-
 /** The files of the lab by path. The first request for a file makes it. */
 function labFiles(engine: Engine | undefined): ServedFiles {
   const files: ServedFiles = { '/lab.js': ['text/javascript', toEs2018(`(${installLab})();`)] };
@@ -201,11 +185,7 @@ function labFiles(engine: Engine | undefined): ServedFiles {
     files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as LabPlayerName)];
     const served = isOld(engine) ? library.replace('modern', 'legacy') : library;
     files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(served)];
-    let code: Promise<string> | undefined;
-    files[`/${mode}.js`] ??= async () => {
-      code ??= built({ mode }, file);
-      return ['text/javascript', await code];
-    };
+    files[`/${mode}.js`] = async () => ['text/javascript', built(mode, file)];
   }
   return files;
 }
@@ -326,9 +306,6 @@ export async function editTexts(page: Page, paths: string, edit: (text: string) 
     await route.fulfill({ response, body: edit(await response.text()) });
   });
 }
-
-/** Changes all manifests. */
-export const editManifests = (page: Page, edit: (text: string) => string) => editTexts(page, '**/manifest.mpd', edit);
 
 /**
  * Expects no forecast at the first decision, and built-in forecasts from the first decision after evidence. On a busy

@@ -1,4 +1,4 @@
-/** A page with all features stores and sends what docs/privacy.md lists, and nothing else. */
+/** A page with all features stores and sends what docs/privacy.md lists, and nothing else. The next session uses it. */
 
 import { startCollector } from '../../service/index.ts';
 import { expect, test } from './playback-test.ts';
@@ -34,9 +34,13 @@ for (const storage of [true, false]) {
         await window.lab.until('ten seconds', ({ video }) => video.currentTime > 10, lab);
         dispatchEvent(new Event('over'));
         lab.handle.detach();
+        const next = window.lab.start({ manifest, options: { storage } });
+        await window.lab.until('a decision of the next session', ({ decisions }) => decisions.length > 0, next);
+        next.handle.detach();
         // The report needs a moment to fail.
         await new Promise((resolve) => setTimeout(resolve, 500));
         return {
+          source: next.decisions[0]!.decision.forecastSource,
           local: Object.keys(localStorage),
           session: Object.keys(sessionStorage),
           databases: (await indexedDB.databases()).map(({ name }) => name),
@@ -46,9 +50,11 @@ for (const storage of [true, false]) {
       },
       [folder, dead, storage] as const,
     );
-    const kept = left.local.filter((key) => !PLAYER_KEYS.test(key)).sort();
+    const { source, local, ...elsewhere } = left;
+    const kept = local.filter((key) => !PLAYER_KEYS.test(key)).sort();
     expect(kept).toEqual(storage ? ['leo-abr', 'leo-abr-reports', 'leo-abr-viewer'] : []);
-    expect({ ...left, local: [] }).toEqual({ local: [], session: [], databases: [], caches: [], cookie: '' });
+    expect(source).toBe(storage ? 'prior' : undefined);
+    expect(elsewhere).toEqual({ session: [], databases: [], caches: [], cookie: '' });
     expect(await page.context().cookies()).toEqual([]);
     const others = requests.filter(
       (one) => !/\/(manifest\.mpd|(audio|video-\d)\/(init\.mp4|\d+\.m4s))(\?.*)?$/.test(one),

@@ -1,7 +1,7 @@
-/** Seeks, other sources, resets, late attachment, detachment, periods and track switches. */
+/** Seeks, other sources, resets, detachment, periods and track switches. */
 
 import type { DecisionEvent } from '../../src/index.ts';
-import { CORE, editManifests, expect, type SentRequest, test } from './playback-test.ts';
+import { CORE, editTexts, expect, type SentRequest, test } from './playback-test.ts';
 
 const chosen = ({ state, representationId }: DecisionEvent) => ({ index: state.segmentIndex, representationId });
 const asked = ({ index, representationId }: SentRequest) => ({ index, representationId });
@@ -60,29 +60,6 @@ test('another source begins another session; a reset player gets its rule again'
   expect(seen.afterDetach.cacheInitSegments).toBe(false);
 });
 
-test('attached during playback, the plugin decides from the next segment on', async ({ onStream }) => {
-  const seen = await onStream({ segmentCount: 9 }, async (manifest) => {
-    // The lab's plugin is detached before playback, and another one is attached during playback.
-    const lab = window.lab.start({});
-    const { player, video } = lab;
-    lab.handle.detach();
-    player.initialize(video, manifest, true);
-    await window.lab.until('playback', () => lab.requests.length >= 3 && video.currentTime > 0.3);
-    const { decisions } = lab;
-    const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, abandon: false });
-    const from = lab.requests.length;
-    handle.on('decision', (event) => decisions.push(event));
-    handle.on('fault', (event) => lab.faults.push(event));
-    await window.lab.until('the last decision', () => decisions.at(-1)?.state.segmentsRemaining === 1);
-    await window.lab.until('its request', () => lab.requests.at(-1)!.index === 8);
-    return { decisions, requests: lab.requests.slice(from) };
-  });
-  const [requests, decided] = [seen.requests.map(asked), seen.decisions.map(chosen)];
-  expect(decided.length).toBeGreaterThan(3);
-  // dash.js may have decided on one segment before the plugin was attached.
-  expect(decided.slice(1)).toEqual(requests.slice(requests.length - decided.length).slice(1));
-});
-
 test('history continues over periods, and indices count from the start of the presentation', async ({ onStream }) => {
   const seen = await onStream({ segmentCount: 6, media: { periods: 3 } }, async (manifest) => {
     const { video, decisions, requests } = window.lab.start({ manifest });
@@ -103,7 +80,7 @@ test('history continues over periods, and indices count from the start of the pr
 });
 
 test('after a track switch, decisions are on segments that dash.js requests', async ({ labPage, onStream }) => {
-  await editManifests(labPage, (text) => {
+  await editTexts(labPage, '**/manifest.mpd', (text) => {
     const set = /<AdaptationSet[\s\S]*?<\/AdaptationSet>/.exec(text)![0];
     const other = set
       .replace('id="1"', 'id="9"')

@@ -8,13 +8,14 @@ import type HlsPlayer from 'hls.js';
 import type shaka from 'shaka-player';
 import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import type * as trialEntry from '../../src/trial.ts';
-import { built, LADDER_BPS, type LabPlayer } from './playback-test.ts';
+import { built } from '../builds.ts';
+import { LADDER_BPS, type LabPlayer } from './playback-test.ts';
 
-/** A scenario with `seconds` of media on a tenth of a shipped link's rate. */
-export const trialScenario = (seconds: number): Scenario => ({
-  ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: seconds },
+/** A scenario with 4 s of media on a tenth of a shipped link's rate. */
+export const TRIAL_SCENARIO: Scenario = {
+  ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: 4 },
   ...{ rttSeconds: 0.02, traceScale: { factor: 0.1 } },
-});
+};
 
 export interface Viewer {
   manifest: string;
@@ -83,7 +84,7 @@ function installViewers(): void {
     const options = { abandon: true, ...arm?.options };
     const lab = await window.lab.play({ manifest, options, isPlain: !arm?.options, height: 180, before });
     const { player, video, requests } = lab as LabPlayer<never>;
-    // Viewers of a large trial watch for longer than `lab.until` waits.
+    // A shipped link may be blocked for longer than `lab.until` waits.
     const isOver = () => video.ended || video.currentTime > video.duration - 0.1;
     while (!isOver()) await new Promise((resolve) => setTimeout(resolve, 50));
     keep(player);
@@ -95,8 +96,8 @@ function installViewers(): void {
 /** Returns the page with `window.view`. */
 export async function openViewers(page: Page): Promise<Page> {
   await page.addInitScript(installViewers);
-  const code = await built({ mode: 'plugin-trial' }, 'leo-abr.trial.js');
-  await page.route('**/plugin-trial.js', (route) => route.fulfill({ contentType: 'text/javascript', body: code }));
+  const body = built('plugin-trial', 'leo-abr.trial.js');
+  await page.route('**/plugin-trial.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));
   await page.reload();
   await page.evaluate(async () => {
     const path = '/plugin-trial.js';

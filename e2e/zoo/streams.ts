@@ -46,8 +46,6 @@ export interface ZooStream {
   secondLadderBps?: readonly number[];
   /** This segment does not exist. The timeline has a hole, and HLS marks a gap. */
   gapAt?: number;
-  /** WebVTT subtitles and thumbnails. */
-  extras?: boolean;
 }
 
 interface ZooSegment {
@@ -80,7 +78,6 @@ export function zooPresentation(stream: ZooStream): Presentation {
   const parts = partsOf(stream);
   const files = new Map<string, () => MediaFile>();
   for (const track of parts.flatMap(({ video, audio }) => [...video, ...audio])) addFiles(files, track, stream);
-  if (stream.extras) addExtras(files);
   if (stream.encryption) files.set('key', () => file('binary/octet-stream', new ByteRuns([KEY.key])));
   return {
     manifest: () => mpd(parts, stream),
@@ -111,19 +108,13 @@ function tracksOf(
   { number, durations, ladder }: { number: number; durations: readonly number[]; ladder: readonly number[] },
   stream: ZooStream,
 ): Pick<Part, 'video' | 'audio'> {
-  const {
-    audioBps = AUDIO_BPS,
-    languages = ['en'],
-    declaredBps = (bps) => bps,
-    others = [],
-    clip = (one) => one,
-  } = stream;
+  const { audioBps = AUDIO_BPS, languages = ['en'], declaredBps = (bps) => bps, others = [] } = stream;
   const ranked = ladder.map((_, i) => i).sort((a, b) => ladder[a]! - ladder[b]!);
   const video = [...ladder, ...others.map((_, i) => ladder[i]!)].map((bps, i) => {
     // Each part has other pictures. If the ladder is longer than the list of clips, it has some clips twice.
     const rank = 4 * number + ranked.indexOf(i % ladder.length);
     const own = videoClip(Math.floor(rank * Math.min(1, MAX_REPRESENTATIONS / ladder.length)));
-    const track = { id: `video-${number}-${i}`, bps, clip: others[i - ladder.length] ?? clip(own, i) };
+    const track = { id: `video-${number}-${i}`, bps, clip: others[i - ladder.length] ?? stream.clip?.(own, i) ?? own };
     return trackOf({ ...track, declaredBps: declaredBps(bps, i), language: 'en' }, durations, stream);
   });
   const audio = languages.flatMap((language) =>
@@ -164,9 +155,7 @@ function trackOf(
 function segmentBody(clip: Clip, place: containers.Place, { container, encryption }: ZooStream): ByteRuns {
   const { startSeconds, seconds, sizeBytes } = place;
   const request: SegmentSpec = { clip, index: startSeconds / seconds, segmentSeconds: seconds };
-  if (encryption === 'clearkey') {
-    return padded(encryptedFragment(composeSegment(request)[0]!.toBytes(), clip.kind === 'video'), sizeBytes);
-  }
+  if (encryption === 'clearkey') return padded(encryptedFragment(composeSegment(request)[0]!.toBytes()), sizeBytes);
   const isTs = container === 'ts';
   const media = isTs ? tsSegment(clip, audioClip(), place) : composeSegment({ ...request, sizeBytes })[0]!;
   return encryption === 'aes-128' ? encryptedFile(media) : media;
@@ -204,20 +193,6 @@ function addFiles(
   }
 }
 
-const SUBTITLES = 'WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0\n\n00:00.500 --> 00:09.000\nA line.\n';
-
-/** A grey pixel as PNG is enough, because players load thumbnails only for pages that show them. */
-const PIXEL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
-  'base64',
-);
-
-function addExtras(files: Map<string, () => MediaFile>): void {
-  const text = (content: string) => new ByteRuns([new TextEncoder().encode(content)]);
-  files.set('text.vtt', () => file('text/vtt', text(SUBTITLES)));
-  files.set('tiles-1.png', () => file('image/png', new ByteRuns([PIXEL])));
-}
-
 // ---- DASH ----
 
 const frameRate = ({ timescale, samples }: Clip) => timescale / samples[0]!.durationTicks;
@@ -241,7 +216,6 @@ function mpd(parts: readonly Part[], stream: ZooStream): string {
     return [
       `<Period id="p${i}" start="PT${startSeconds}S" duration="PT${seconds}S">`,
       ...sets.map((tracks, id) => adaptationSet(tracks, id, stream)),
-      ...(stream.extras ? [extraSets(seconds)] : []),
       '</Period>',
     ].join('\n');
   });
@@ -306,54 +280,43 @@ function addressing({ id, clip, init, segments }: ZooTrack, stream: ZooStream): 
   ].join('\n');
 }
 
-function extraSets(seconds: number): string {
-  return `<AdaptationSet id="100" contentType="text" mimeType="text/vtt" lang="en">
-<Representation id="text" bandwidth="200"><BaseURL>text.vtt</BaseURL></Representation></AdaptationSet>
-<AdaptationSet id="101" contentType="image" mimeType="image/png">
-<SegmentTemplate media="tiles-$Number$.png" duration="${seconds}" startNumber="1"/>
-<Representation id="tiles" bandwidth="1000" width="128" height="72">
-<EssentialProperty schemeIdUri="http://dashif.org/guidelines/thumbnail_tile" value="2x2"/>
-</Representation></AdaptationSet>`;
-}
-
 // ---- HLS ----
 
 const m3u8 = (lines: readonly string[]) => ['#EXTM3U', '#EXT-X-VERSION:7', ...lines, ''].join('\n');
 
 function playlist(path: string, parts: readonly Part[], stream: ZooStream): string | undefined {
   if (path === 'master.m3u8') return master(parts[0]!, stream);
-  if (path === 'text.m3u8') return mediaPlaylist([{ uri: 'text.vtt', seconds: parts[0]!.seconds }]);
   const id = path.replace('.m3u8', '');
   const [first] = parts as [Part];
   const kind = first.video.some((track) => track.id === id) ? 'video' : 'audio';
   const index = first[kind].findIndex((track) => track.id === id);
   if (index < 0) return undefined;
-  const entries = parts.flatMap((part) => entriesOf(part[kind][index]!, stream));
-  return mediaPlaylist(entries);
+  const tracks = parts.map((part) => part[kind][index]!);
+  const longest = Math.max(...tracks.flatMap(({ segments }) => segments.map(({ seconds }) => seconds)));
+  return m3u8([
+    `#EXT-X-TARGETDURATION:${Math.max(1, Math.round(longest))}`,
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    ...tracks.flatMap((track) => entriesOf(track, stream)),
+    '#EXT-X-ENDLIST',
+  ]);
 }
 
-interface ZooEntry {
-  /** Lines in front of the segment. */
-  tags?: string[];
-  uri: string;
-  seconds: number;
-}
-
-function entriesOf({ init, segments, id }: ZooTrack, { container, encryption }: ZooStream): ZooEntry[] {
+function entriesOf({ init, segments, id }: ZooTrack, { container, encryption }: ZooStream): string[] {
   const isWhole = segments[0]!.start !== undefined;
   const range = (start: number, bytes: number) => `${bytes}@${start}`;
   const map = `#EXT-X-MAP:URI="${init.path}"${isWhole ? `,BYTERANGE="${range(0, init.body.length)}"` : ''}`;
-  const head = [
+  return [
     // The first part is number 0.
     ...(/-0-/.test(`${id}-`) ? [] : ['#EXT-X-DISCONTINUITY']),
     ...(container === 'ts' ? [] : [map]),
     ...(encryption ? [KEY_TAGS[encryption]] : []),
+    ...segments.flatMap(({ path, seconds, start, body, isMissing }) => [
+      ...(isMissing ? ['#EXT-X-GAP'] : []),
+      ...(start === undefined ? [] : [`#EXT-X-BYTERANGE:${range(start, body().length)}`]),
+      `#EXTINF:${seconds},`,
+      path,
+    ]),
   ];
-  return segments.map(({ path, seconds, start, body, isMissing }, k) => {
-    const tags = [...(k === 0 ? head : []), ...(isMissing ? ['#EXT-X-GAP'] : [])];
-    if (start !== undefined) tags.push(`#EXT-X-BYTERANGE:${range(start, body().length)}`);
-    return { tags, uri: path, seconds };
-  });
 }
 
 /** The first tag is the only form of a clear key in HLS that Shaka supports. The second tag is for hls.js. */
@@ -366,17 +329,7 @@ const KEY_TAGS = {
   'aes-128': `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${SEGMENT_IV.toString('hex')}`,
 };
 
-function mediaPlaylist(entries: readonly ZooEntry[]): string {
-  const longest = Math.max(...entries.map(({ seconds }) => seconds));
-  return m3u8([
-    `#EXT-X-TARGETDURATION:${Math.max(1, Math.round(longest))}`,
-    '#EXT-X-PLAYLIST-TYPE:VOD',
-    ...entries.flatMap(({ tags = [], uri, seconds }) => [...tags, `#EXTINF:${seconds},`, uri]),
-    '#EXT-X-ENDLIST',
-  ]);
-}
-
-function master({ video, audio }: Part, { audioGroups, extras, audioBps = AUDIO_BPS, container }: ZooStream): string {
+function master({ video, audio }: Part, { audioGroups, audioBps = AUDIO_BPS, container }: ZooStream): string {
   const media = audio.map(({ id, language }, i) => {
     const isDefault = language === 'en' ? 'YES' : 'NO';
     const group = `GROUP-ID="audio-${i % audioBps.length}",NAME="${LANGUAGES[language]}",LANGUAGE="${language}"`;
@@ -402,15 +355,8 @@ function master({ video, audio }: Part, { audioGroups, extras, audioBps = AUDIO_
         ? [`RESOLUTION=${clip.width}x${clip.height}`, `FRAME-RATE=${frameRate(clip).toFixed(3)}`]
         : []),
       ...(group === undefined ? [] : [`AUDIO="audio-${group}"`]),
-      ...(extras ? ['SUBTITLES="text"'] : []),
     ];
     return `#EXT-X-STREAM-INF:${attributes.join()}\n${id}.m3u8`;
   });
-  const subtitles = '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="text",NAME="English",LANGUAGE="en",URI="text.m3u8"';
-  return m3u8([
-    '#EXT-X-INDEPENDENT-SEGMENTS',
-    ...(video.length > 0 ? media : []),
-    ...(extras ? [subtitles] : []),
-    ...lines,
-  ]);
+  return m3u8(['#EXT-X-INDEPENDENT-SEGMENTS', ...(video.length > 0 ? media : []), ...lines]);
 }

@@ -20,18 +20,23 @@ test.describe.configure({ mode: 'parallel' });
 
 const LINKS_BPS = { slow: 0.4e6, middle: 3e6, fast: 12e6 };
 type LinkName = keyof typeof LINKS_BPS;
+/** The plugin plays on each link. The player alone plays on the slow link, which may stall. */
+const PLAYS: readonly [LinkName, boolean][] = [
+  ['fast', false],
+  ['middle', false],
+  ['slow', false],
+  ['slow', true],
+];
 /** Number of rows that a page plays side by side. With more rows, the page is too busy to measure its links. */
 const ROWS_PER_PAGE = 3;
 /** The tolerance covers a pause of the host. */
 const TOLERATED_STALL_SECONDS = 1.5;
 
 /** With short buffers, players send later requests when the page is quiet. */
-const BUFFER_SECONDS = 4;
-const bufferTimes = { bufferTimeDefault: BUFFER_SECONDS, bufferTimeAtTopQuality: BUFFER_SECONDS };
 const SHORT_BUFFERS: Partial<Record<LabPlayerName, object>> = {
-  dash: { streaming: { buffer: bufferTimes } },
-  'hls.js': { maxBufferLength: BUFFER_SECONDS, maxMaxBufferLength: BUFFER_SECONDS },
-  'Shaka 5': { streaming: { bufferingGoal: BUFFER_SECONDS } },
+  dash: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
+  'hls.js': { maxBufferLength: 4, maxMaxBufferLength: 4 },
+  'Shaka 5': { streaming: { bufferingGoal: 4 } },
 };
 /** With these settings, Shaka does not begin with the browser's estimate of another link. */
 const ESTIMATES: Partial<Record<LabPlayerName, object>> = {
@@ -46,44 +51,36 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
   const [playerName, format] = playerFormat.split(/ (?=[A-Z]+$)/) as [LabPlayerName, ZooFormat];
   test.describe(playerFormat, () => {
     test.use({ playerName, files: FILES });
-    const isPlayed = (row: ZooRow) => (row.format ?? format) === format;
+    const isPlayed = ({ format: only, inShaka }: ZooRow) =>
+      (only ?? (playerName === 'Shaka 5' ? inShaka : undefined) ?? format) === format;
     // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS. Rows of one length share a page. Live
     // streams have their own page, because they send many requests.
     const partOf = ({ core, live }: ZooRow) =>
       core && playerFormat === 'Shaka 5 HLS' ? 'not WebKit' : (core ?? (live ? 'live' : 'other'));
     for (const part of ['every engine', 'not WebKit', 'live', 'other']) {
+      const engines = part === 'every engine' ? CORE : part === 'not WebKit' ? CORE_WITH_CATCH_UP : {};
       const rows = ROWS.filter((row) => isPlayed(row) && partOf(row) === part);
       rows.sort((a, b) => mediaSeconds(a) - mediaSeconds(b));
       for (let i = 0; i < rows.length; i += ROWS_PER_PAGE) {
         const group = rows.slice(i, i + ROWS_PER_PAGE);
-        const reasons = group.flatMap(({ kind, alone, busy }) =>
-          [alone, busy].flatMap((reason) => (reason?.[playerFormat] ? `${kind}: ${reason[playerFormat]}` : [])),
-        );
-        const annotation = reasons.map((description) => ({ type: 'not asked', description }));
-        const details = {
-          ...(part === 'every engine' && CORE),
-          ...(part === 'not WebKit' && CORE_WITH_CATCH_UP),
-          annotation,
-        };
-        test(group.map(({ kind }) => kind).join(', '), details, async ({ labPage, stream, origin }) => {
+        test(group.map(({ kind }) => kind).join(', '), engines, async ({ labPage, stream, origin }) => {
           test.setTimeout(150_000);
+          const prepare = async (row: ZooRow, link: LinkName, isPlain: boolean): Promise<Prepared> => {
+            const url = stream(await streamOf(row, LINKS_BPS[link], labPage));
+            const session = origin.session(url.split('/').at(-2)!)!;
+            // A browser opens six connections to a host.
+            const folder = url.replace('127.0.0.1', `s${session.id}.localhost`);
+            const { live = false } = row;
+            const playSeconds = mediaSeconds(row);
+            const buffers = playSeconds > 20 || live ? {} : SHORT_BUFFERS[playerName];
+            const manifest = folder + (format === 'DASH' ? 'manifest.mpd' : 'master.m3u8');
+            const settings = { ...buffers, ...ESTIMATES[playerName], ...row.settings?.[playerName] };
+            const play = { manifest, isPlain, settings, playSeconds, live, clearKey: [keyId, key] };
+            return { row, link, session, play };
+          };
           const faultsOf = async (rows: readonly ZooRow[]) => {
             const plays: Prepared[] = [];
-            for (const row of rows) {
-              for (const [link, isPlain] of PLAYS) {
-                const url = stream(await streamOf(row, LINKS_BPS[link], labPage));
-                const session = origin.session(url.split('/').at(-2)!)!;
-                // A browser opens six connections to a host.
-                const folder = url.replace('127.0.0.1', `s${session.id}.localhost`);
-                const manifest = folder + (format === 'DASH' ? 'manifest.mpd' : 'master.m3u8');
-                const { live = false } = row;
-                const playSeconds = mediaSeconds(row);
-                const buffers = playSeconds > 20 || live ? {} : SHORT_BUFFERS[playerName];
-                const settings = { ...buffers, ...ESTIMATES[playerName], ...row.settings?.[playerName] };
-                const play = { manifest, isPlain, settings, playSeconds, live, clearKey: [keyId, key] };
-                plays.push({ row, link, session, play });
-              }
-            }
+            for (const row of rows) for (const one of PLAYS) plays.push(await prepare(row, ...one));
             const played = await labPage.evaluate(
               playAll,
               plays.map(({ play }) => play),
@@ -91,14 +88,14 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
             // If a page is too busy to decode a dozen streams, all of them stall. That time is not the plugin's fault.
             const pageSeconds = Math.max(0, Math.min(...played.map(({ stalledSeconds }) => stalledSeconds)));
             const all = plays.map((one, i) => {
-              const isBusy = one.row.busy?.[playerFormat] !== undefined;
               const stalledSeconds = played[i]!.stalledSeconds - pageSeconds;
-              return { ...one, ...played[i]!, stalledSeconds, ...qualitiesOf(one), isBusy };
+              return { ...one, ...played[i]!, stalledSeconds, ...qualitiesOf(one) };
             });
-            if (process.env['LEO_ABR_ZOO_LOG']) for (const one of all) console.log(describePlay(playerFormat, one));
             return rows.flatMap((row) => {
               const own = all.filter((one) => one.row === row);
-              const faults = own.flatMap((one) => judge(one, own.at(-1)!, row.alone?.[playerFormat] === undefined));
+              const isBusy = row.busy?.[playerFormat] !== undefined;
+              const isAlone = row.alone?.[playerFormat] !== undefined;
+              const faults = own.slice(0, -1).flatMap((one) => judge(one, own.at(-1)!, { isBusy, isAlone }));
               return faults.length > 0 ? [{ row, faults: faults.map((fault) => `${row.kind}, ${fault}`) }] : [];
             });
           };
@@ -112,16 +109,6 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
   });
 }
 
-/** The plugin plays on each link. The player alone plays on the slow link, which may stall. */
-const PLAYS: readonly [LinkName, boolean][] = [
-  ['fast', false],
-  ['middle', false],
-  ['slow', false],
-  ['slow', true],
-];
-
-type Prepared = { row: ZooRow; link: LinkName; session: ReplaySession; play: Play };
-
 interface Play {
   manifest: string;
   isPlain: boolean;
@@ -132,6 +119,7 @@ interface Play {
   clearKey: string[];
 }
 
+type Prepared = { row: ZooRow; link: LinkName; session: ReplaySession; play: Play };
 type ZooPlayed = { isEnded: boolean; playedSeconds: number; stalledSeconds: number; problems: string[] };
 
 async function streamOf({ stream, live }: ZooRow, linkBps: number, page: Page): Promise<StreamOptions> {
@@ -159,27 +147,27 @@ function qualitiesOf({ row: { stream }, session }: Prepared): { video: Quality[]
   return { video: qualities('video'), audio: qualities('audio') };
 }
 
-type ZooSeen = Prepared & ZooPlayed & ReturnType<typeof qualitiesOf> & { isBusy: boolean };
+type ZooSeen = Prepared & ZooPlayed & ReturnType<typeof qualitiesOf>;
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
 /** The mean share of the highest bitrate in the last quarter. */
 const shareOfTop = (all: readonly Quality[]) =>
   mean(all.slice(-Math.ceil(all.length / 4)).map(({ bps, ladder }) => bps / Math.max(...ladder)));
 
-function judge(seen: ZooSeen, plain: ZooSeen, isAdapted: boolean): string[] {
-  const isAtEase = isAdapted && !seen.isBusy;
-  const { link, session, play, video, audio, playedSeconds, stalledSeconds } = seen;
-  if (seen === plain) return [];
-  const faults = seen.problems.filter((problem) => isAdapted || !plain.problems.includes(problem));
-  const seconds = isAdapted ? play.playSeconds : Math.min(plain.playedSeconds, play.playSeconds);
+function judge(seen: ZooSeen, plain: ZooSeen, { isBusy, isAlone }: Record<'isBusy' | 'isAlone', boolean>): string[] {
+  const isAtEase = !isAlone && !isBusy;
+  const { link, session, video, audio, playedSeconds, stalledSeconds } = seen;
+  const faults = seen.problems.filter((problem) => !isAlone || !plain.problems.includes(problem));
+  const { playSeconds } = seen.play;
+  const seconds = isAlone ? Math.min(plain.playedSeconds, playSeconds) : playSeconds;
   if (!seen.isEnded && playedSeconds < seconds - 0.6) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
   const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
-  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAtEase || (link === 'slow' && !seen.isBusy)))
+  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAtEase || (link === 'slow' && !isBusy)))
     faults.push(
       `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
     );
   const bps = (8 * session.log.reduce((bytes, { sentBytes }) => bytes + sentBytes, 0)) / playedSeconds;
-  if (isAdapted && link === 'slow' && bps > 1.2 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
+  if (!isAlone && link === 'slow' && bps > 1.2 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
   if (isAtEase && link === 'fast') {
     if (video.length > 0 && shareOfTop(video) < 0.7) faults.push(`too low: ${textOf(seen)}`);
     if (audio.length > 0 && shareOfTop(audio) < 0.5) faults.push(`audio too low: ${textOf(seen)}`);
@@ -193,13 +181,6 @@ const textOf = ({ video, audio }: ZooSeen) =>
   [video, audio]
     .map((all) => all.map(({ bps, language = '' }) => Math.round(bps / 1000) + language).join(' '))
     .join(' | ');
-
-const describePlay = (playerFormat: string, seen: ZooSeen) => {
-  const { playedSeconds, stalledSeconds, problems } = seen;
-  const numbers = `${playedSeconds.toFixed(1)} s, stalled ${stalledSeconds.toFixed(1)} s`;
-  const of = `${playerFormat} ${seen.row.kind} ${seen.link}${seen.play.isPlain ? ' alone' : ''}`;
-  return `${of}: ${numbers} | ${textOf(seen)} ${problems.map((one) => one.slice(0, 100)).join('; ')}`;
-};
 
 /** Runs in the page. */
 async function playAll(plays: Play[]): Promise<ZooPlayed[]> {

@@ -73,7 +73,6 @@ export function iperfReport(ratesMbps: readonly number[], reverse = 1): string {
 
 /** Readings of a counter each 0.125 s: idle, 0.5 s at 80 Mbit/s, a pause of 0.25 s, 0.25 s at 40 Mbit/s, almost idle. */
 export const NIC_LOG = [0, 0, 10, 10, 10, 10, 0, 0, 5, 5, 0, 0.1]
-
   .map((_, i, all) => {
     const bytes = all.slice(0, i + 1).reduce((sum, each) => sum + each, 0) * 125_000;
     return `${1775189667 + Math.floor(i / 8)}.${String((i % 8) * 125).padStart(3, '0')}000000

@@ -33,11 +33,9 @@ test('runs end at longer pauses and at the end of a file', () => {
   const one = pieces([10, null, null, null, 50, null, 50]);
   const other = pieces([70, 70]).map((piece) => ({ ...piece, file: 'other.csv' }));
   const runs = runsOf([...one, ...other], 2);
-  expect(runs.map(({ trace }) => [mbps(trace), trace.metadata.startUtcMs])).toEqual([
-    [[10], START_MS],
-    [[50, 50, 50], START_MS + 4000],
-    [[70, 70], START_MS],
-  ]);
+  expect(runs.map(({ trace }) => mbps(trace))).toEqual([[10], [50, 50, 50], [70, 70]]);
+  const seconds = runs.map(({ trace }) => (trace.metadata.startUtcMs! - START_MS) / 1000);
+  expect(seconds).toEqual([0, 4, 0]);
 });
 
 test('runs bridge nothing without a clock', () => {

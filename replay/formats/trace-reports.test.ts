@@ -16,10 +16,8 @@ function parse(reports: readonly object[]) {
 test('a report becomes a recording per part, with straight lines across short pauses', () => {
   const { traces, notes } = parse([REPORT]);
   expect(notes).toEqual([]);
-  expect(traces.map(({ name, ratesBps }) => [name, [...ratesBps]])).toEqual([
-    ['0123456789abcdef#1', [5e6, 6e6, 7e6, 8e6, 9e6, 0]],
-    ['0123456789abcdef#3', [4e6]],
-  ]);
+  expect(traces.map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#3']);
+  expect(traces.map(({ ratesBps }) => [...ratesBps])).toEqual([[5e6, 6e6, 7e6, 8e6, 9e6, 0], [4e6]]);
   expect(traces[0]!.metadata).toEqual({
     ...{ dataset: 'reports', recordingGroup: 'reports viewers 1 days 0', startUtcMs: REPORT.observedFromMs },
     ...{ epochPhaseSeconds: 30, other: { viewers: 1, days: 0 } },

@@ -18,12 +18,8 @@ const jumps = (phase: number, boundary: number) =>
     return (epoch % 2 === 0 ? 100 : 200) * (i % 2 === 0 ? 1 : 1.01) * (atBoundary ? 0.7 : 1);
   });
 
-test.each([
-  [7, 12],
-  [51, 12],
-  [3, 4],
-  [8, 14],
-])('boundaryEffect with phase %i finds the change at second %i', (phase, boundary) => {
+test.each(['7 12', '51 12', '3 4', '8 14'])('boundaryEffect with phase and boundary %s finds the change', (text) => {
+  const [phase, boundary] = text.split(' ').map(Number) as [number, number];
   const { second, changeRatio } = boundaryEffect(jumps(phase, boundary), phase);
   expect(second).toBe(boundary);
   expect(changeRatio).toBeGreaterThan(20);

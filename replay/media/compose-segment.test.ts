@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll } from '../../abr/property.fixture.ts';
 import { boxesIn, concatBytes, findBox } from './boxes.ts';
@@ -41,98 +41,94 @@ test('every video clip has its own picture size and 4 s of pictures that begin w
   expect(() => videoClip(MAX_REPRESENTATIONS)).toThrow(RangeError);
 });
 
-describe('composeSegment', () => {
-  test('has exactly the prescribed size in equal chunks, and the pictures with their times', () => {
-    const durations = [...[0.5, 1, 1.001, 2, 4, 6, 10].map((seconds) => [seconds]), [2, 0.25], [2, 0.5], [1, 0.125]];
-    durations.push([4, 4], [1.001, 0.0715]);
-    const any = fc.record({
-      representation: fc.nat(MAX_REPRESENTATIONS - 1),
-      index: fc.nat(2000),
-      duration: fc.constantFrom(...(durations as [number, number?][])),
-      padding: fc.constantFrom('free-box', 'mdat', 'filler-data'),
-      extra: fc.constantFrom(500, 20_000, 300_000),
-      more: fc.nat(1000),
+test('a segment has exactly the prescribed size in equal chunks, and the pictures with their times', () => {
+  const durations = [...[0.5, 1, 1.001, 2, 4, 6, 10].map((seconds) => [seconds]), [2, 0.25], [2, 0.5], [1, 0.125]];
+  durations.push([4, 4], [1.001, 0.0715]);
+  const any = fc.record({
+    representation: fc.nat(MAX_REPRESENTATIONS - 1),
+    index: fc.nat(2000),
+    duration: fc.constantFrom(...(durations as [number, number?][])),
+    padding: fc.constantFrom('free-box', 'mdat', 'filler-data'),
+    extra: fc.constantFrom(500, 20_000, 300_000),
+    more: fc.nat(1000),
+  });
+  forAll([any], { seed: 1, numRuns: 200 }, ({ representation, index, duration, padding, extra, more }) => {
+    const [segmentSeconds, chunkSeconds] = duration;
+    const clip = videoClip(representation);
+    const place = { clip, index, segmentSeconds, ...(chunkSeconds && { chunkSeconds }) };
+    const sizeBytes = naturalSegmentBytes(place) + extra + more;
+    const chunks = composeSegment({ ...place, padding, sizeBytes });
+    const sizes = chunks.map(({ length }) => length);
+    expect(sizes).toHaveLength(chunkSeconds ? Math.round(segmentSeconds / chunkSeconds) : 1);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(sizeBytes);
+    if (extra === 300_000) expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+
+    let expectedTicks = Math.round(index * segmentSeconds * clip.timescale);
+    const read = chunks.map((chunk) => readBack(clip, chunk.toBytes()));
+    read.forEach(({ startTicks, samples }, k) => {
+      expect(startTicks).toBe(expectedTicks);
+      const dueTicks = (index * segmentSeconds + k * (chunkSeconds ?? 0)) * clip.timescale;
+      expect(startTicks - dueTicks).toBeGreaterThan(-1);
+      expect(startTicks - dueTicks).toBeLessThan(clip.samples[0]!.durationTicks);
+      expectedTicks += samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
     });
-    forAll([any], { seed: 1, numRuns: 200 }, ({ representation, index, duration, padding, extra, more }) => {
-      const [segmentSeconds, chunkSeconds] = duration;
-      const clip = videoClip(representation);
-      const place = { clip, index, segmentSeconds, ...(chunkSeconds && { chunkSeconds }) };
-      const sizeBytes = naturalSegmentBytes(place) + extra + more;
-      const chunks = composeSegment({ ...place, padding, sizeBytes });
-      const sizes = chunks.map(({ length }) => length);
-      expect(sizes).toHaveLength(chunkSeconds ? Math.round(segmentSeconds / chunkSeconds) : 1);
-      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(sizeBytes);
-      if (extra === 300_000) expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
-
-      let expectedTicks = Math.round(index * segmentSeconds * clip.timescale);
-      const read = chunks.map((chunk) => readBack(clip, chunk.toBytes()));
-      read.forEach(({ startTicks, samples }, k) => {
-        expect(startTicks).toBe(expectedTicks);
-        const dueTicks = (index * segmentSeconds + k * (chunkSeconds ?? 0)) * clip.timescale;
-        expect(startTicks - dueTicks).toBeGreaterThan(-1);
-        expect(startTicks - dueTicks).toBeLessThan(clip.samples[0]!.durationTicks);
-        expectedTicks += samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
-      });
-      expect(expectedTicks).toBe(Math.round((index + 1) * segmentSeconds * clip.timescale));
-      expect(syncChunks(place)).toEqual(read.map(({ samples }) => samples[0]!.isSync));
-      const pictures = read.flatMap(({ samples }) => samples);
-      const whole = readBack(clip, bytesOf({ clip, index, segmentSeconds })).samples;
-      expect(whole[0]!.isSync).toBe(true);
-      expect(whole.every(({ durationTicks }) => durationTicks > 0)).toBe(true);
-      if (padding !== 'filler-data') expect(pictures).toEqual(whole);
-      else expect(pictures).toHaveLength(whole.length);
-    });
+    expect(expectedTicks).toBe(Math.round((index + 1) * segmentSeconds * clip.timescale));
+    expect(syncChunks(place)).toEqual(read.map(({ samples }) => samples[0]!.isSync));
+    const pictures = read.flatMap(({ samples }) => samples);
+    const whole = readBack(clip, bytesOf({ clip, index, segmentSeconds })).samples;
+    expect(whole[0]!.isSync).toBe(true);
+    expect(whole.every(({ durationTicks }) => durationTicks > 0)).toBe(true);
+    if (padding !== 'filler-data') expect(pictures).toEqual(whole);
+    else expect(pictures).toHaveLength(whole.length);
   });
+});
 
-  test.each([
-    ['free-box', ['free', 'moof', 'mdat']],
-    ['filler-data', ['moof', 'mdat']],
-    ['mdat', ['moof', 'mdat']],
-  ] as const)("%s padding: the boxes are %j, and the pictures are the clip's", (padding, types) => {
-    const clip = videoClip(3);
-    const segment = bytesOf({ clip, index: 7, segmentSeconds: 4, sizeBytes: 500_000, padding });
-    expect(boxesIn(segment).map(({ type }) => type)).toEqual(types);
-    const pictures = readBack(clip, segment).samples.map(({ bytes }, i) =>
-      bytes.slice(0, clip.samples[i]!.bytes.length),
-    );
-    expect(pictures).toEqual(clip.samples.map(({ bytes }) => bytes));
-  });
+test.each([
+  ['free-box', ['free', 'moof', 'mdat']],
+  ['filler-data', ['moof', 'mdat']],
+  ['mdat', ['moof', 'mdat']],
+] as const)("%s padding: the boxes are %j, and the pictures are the clip's", (padding, types) => {
+  const clip = videoClip(3);
+  const segment = bytesOf({ clip, index: 7, segmentSeconds: 4, sizeBytes: 500_000, padding });
+  expect(boxesIn(segment).map(({ type }) => type)).toEqual(types);
+  const pictures = readBack(clip, segment).samples.map(({ bytes }, i) => bytes.slice(0, clip.samples[i]!.bytes.length));
+  expect(pictures).toEqual(clip.samples.map(({ bytes }) => bytes));
+});
 
-  test('every picture is followed by a share of the filler data, in NAL units of type 12', () => {
-    const clip = videoClip(0);
-    const sizeBytes = 100_003;
-    const segment = bytesOf({ clip, index: 0, segmentSeconds: 2, sizeBytes, padding: 'filler-data' });
-    const { samples } = readBack(clip, segment);
-    expect(samples.every(({ bytes }) => nalTypes(bytes).at(-1) === 12)).toBe(true);
-    const sizes = samples.map(({ bytes }) => bytes.length);
-    expect(Math.max(...sizes)).toBeLessThan(4 * Math.min(...sizes));
-  });
+test('every picture is followed by a share of the filler data, in NAL units of type 12', () => {
+  const clip = videoClip(0);
+  const sizeBytes = 100_003;
+  const segment = bytesOf({ clip, index: 0, segmentSeconds: 2, sizeBytes, padding: 'filler-data' });
+  const { samples } = readBack(clip, segment);
+  expect(samples.every(({ bytes }) => nalTypes(bytes).at(-1) === 12)).toBe(true);
+  const sizes = samples.map(({ bytes }) => bytes.length);
+  expect(Math.max(...sizes)).toBeLessThan(4 * Math.min(...sizes));
+});
 
-  test('`mdat` padding lies between `moof` and the pictures', () => {
-    const clip = videoClip(3);
-    const place = { clip, index: 7, segmentSeconds: 2, chunkSeconds: 0.25 };
-    const bytes = bytesOf({ ...place, sizeBytes: 800_000, padding: 'mdat' });
-    expect(bytes.subarray(findBox(bytes, 'mdat').start).findIndex((byte) => byte !== 0)).toBeGreaterThan(90_000);
-  });
+test('`mdat` padding lies between `moof` and the pictures', () => {
+  const clip = videoClip(3);
+  const place = { clip, index: 7, segmentSeconds: 2, chunkSeconds: 0.25 };
+  const bytes = bytesOf({ ...place, sizeBytes: 800_000, padding: 'mdat' });
+  expect(bytes.subarray(findBox(bytes, 'mdat').start).findIndex((byte) => byte !== 0)).toBeGreaterThan(90_000);
+});
 
-  test.each([
-    [{ sizeBytes: 1000 }, /chunk 0 of segment 2, 352x198: expected \d+ bytes, .* got 1000/],
-    [{ sizeBytes: 1000, chunkSeconds: 0.25 }, /chunk 0 of segment 2, /],
-    [{ chunkSeconds: 0.02 }, /live.chunkSeconds: expected at least a sample .* got 0.02/],
-  ])('refuses %j, too small for pictures', (wrong, message) => {
-    expect(() => composeSegment({ clip: videoClip(9), index: 2, segmentSeconds: 2, ...wrong })).toThrow(message);
-  });
+test.each([
+  [{ sizeBytes: 1000 }, /chunk 0 of segment 2, 352x198: expected \d+ bytes, .* got 1000/],
+  [{ sizeBytes: 1000, chunkSeconds: 0.25 }, /chunk 0 of segment 2, /],
+  [{ chunkSeconds: 0.02 }, /live.chunkSeconds: expected at least a sample .* got 0.02/],
+])('refuses %j, too small for pictures', (wrong, message) => {
+  expect(() => composeSegment({ clip: videoClip(9), index: 2, segmentSeconds: 2, ...wrong })).toThrow(message);
+});
 
-  test('audio segments follow each other without gap or overlap', () => {
-    const clip = audioClip();
-    let expected = 0;
-    for (let index = 0; index < 20; index++) {
-      const segment = bytesOf({ clip, index, segmentSeconds: 2 });
-      expect(segment.length).toBe(naturalSegmentBytes({ clip, index, segmentSeconds: 2 }));
-      const { startTicks, samples } = readBack(clip, segment);
-      expect(startTicks).toBe(expected);
-      expect(Math.abs(startTicks - index * 2 * clip.timescale)).toBeLessThan(1024);
-      expected += samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
-    }
-  });
+test('audio segments follow each other without gap or overlap', () => {
+  const clip = audioClip();
+  let expected = 0;
+  for (let index = 0; index < 20; index++) {
+    const segment = bytesOf({ clip, index, segmentSeconds: 2 });
+    expect(segment.length).toBe(naturalSegmentBytes({ clip, index, segmentSeconds: 2 }));
+    const { startTicks, samples } = readBack(clip, segment);
+    expect(startTicks).toBe(expected);
+    expect(Math.abs(startTicks - index * 2 * clip.timescale)).toBeLessThan(1024);
+    expected += samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
+  }
 });

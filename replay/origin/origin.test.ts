@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import { sendRaw } from '../serving.fixture.ts';
-import { traceOfRates, traceUntil } from '../simulator/made-up.fixture.ts';
+import { EXACT, traceOfRates, traceUntil } from '../simulator/made-up.fixture.ts';
 import { type RunningOrigin, startOrigin } from './node/server.ts';
 import { Origin } from './origin.ts';
 import type { RequestLogEntry } from './session.ts';
@@ -37,20 +37,20 @@ async function started(...options: Parameters<typeof startOrigin>): Promise<Runn
 }
 
 const at = (id: string, path: string) => `${origin.url}/session/${id}/${path}`;
+const bytesAt = async (id: string, path: string) => Buffer.from(await (await fetch(at(id, path))).arrayBuffer());
+const textAt = async (id: string, path: string) => (await fetch(at(id, path))).text();
+const soon = () => new Promise(setImmediate);
 const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
-const log = async (id: string) => (await (await fetch(at(id, 'log'))).json()) as RequestLogEntry[];
+const log = async (id: string): Promise<RequestLogEntry[]> => JSON.parse(await textAt(id, 'log'));
 
 test('unpaced, it delivers at once whatever the trace, and reports the start of the clock', async () => {
   let starts = 0;
-  const onStart = () => {
-    starts++;
-  };
+  const onStart = () => starts++;
   const id = open({ trace: dead, startSeconds: 1, pacing: 'none', onStart });
-  await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
+  await bytesAt(id, 'video-0/init.mp4');
   expect(starts).toBe(0);
   for (const number of [1, 2]) {
-    const bytes = (await (await fetch(at(id, `video-5/${number}.m4s`))).arrayBuffer()).byteLength;
-    expect(bytes).toBe(segmentSizesBits(scenario)[number - 1]![5]! / 8);
+    expect(await bytesAt(id, `video-5/${number}.m4s`)).toHaveLength(segmentSizesBits(scenario)[number - 1]![5]! / 8);
     expect(starts).toBe(1);
   }
   const entries = await log(id);
@@ -58,49 +58,38 @@ test('unpaced, it delivers at once whatever the trace, and reports the start of 
   expect(entries.filter(({ prescribedEndSeconds }) => prescribedEndSeconds !== undefined)).toEqual([]);
 });
 
-test('serves every segment with exactly the prescribed size', async () => {
+test('serves every segment with exactly the prescribed size; UTC starts with the first of them', async () => {
   const id = open();
-  const manifest = await (await fetch(at(id, 'manifest.mpd'))).text();
-  expect(manifest).toContain('<Representation id="video-5" bandwidth="4300000"');
+  expect(await textAt(id, 'manifest.mpd')).toContain('<Representation id="video-5" bandwidth="4300000"');
   const sizes = segmentSizesBits(scenario);
-  const published: { representations: Record<string, number[]> } = await (await fetch(at(id, 'sizes.json'))).json();
-  const requested = [
-    [0, 0],
-    [3, 5],
-    [2, 1],
-  ] as const;
-  for (const [segment, representation] of requested) {
-    const response = await fetch(at(id, `video-${representation}/${segment + 1}.m4s`));
+  const published: { representations: Record<string, number[]> } = JSON.parse(await textAt(id, 'sizes.json'));
+  const elapsedMs = async () => Number(await textAt(id, 'time')) - trace.metadata.startUtcMs!;
+  await bytesAt(id, 'video-0/init.mp4');
+  expect([await elapsedMs(), origin.session(id)!.nowSeconds]).toEqual([5000, 0]);
+  const requested = Object.entries({ 'video-0': 0, 'video-5': 3, 'video-1': 2 });
+  const traceSeconds: number[] = [];
+  for (const [representation, segment] of requested) {
+    const response = await fetch(at(id, `${representation}/${segment + 1}.m4s`));
     const bytes = (await response.arrayBuffer()).byteLength;
-    expect(bytes).toBe(sizes[segment]![representation]! / 8);
-    expect(bytes).toBe(published.representations[`video-${representation}`]![segment]);
+    expect(bytes).toBe(sizes[segment]![Number(representation.at(-1))]! / 8);
+    expect(bytes).toBe(published.representations[representation]![segment]);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       ...{ 'content-type': 'video/mp4', 'cache-control': 'no-store', 'access-control-allow-origin': '*' },
       ...{ 'timing-allow-origin': '*', 'access-control-expose-headers': expect.stringContaining('x-trace-seconds') },
     });
+    traceSeconds.push(Number(response.headers.get('x-trace-seconds')));
   }
-  const entries = await log(id);
+  expect(traceSeconds[0]).toBe(5);
+  expect(await elapsedMs()).toBeGreaterThan(5000);
+  const [init, ...entries] = await log(id);
+  expect(init).toMatchObject({ kind: 'init', outcome: 'complete', requestedAtSeconds: 0 });
   expect(entries).toMatchObject(
-    requested.map(([segmentIndex, representation]) => {
-      return { kind: 'segment', segmentIndex, representationId: `video-${representation}`, outcome: 'complete' };
+    requested.map(([representationId, segmentIndex]) => {
+      return { kind: 'segment', segmentIndex, representationId, outcome: 'complete' };
     }),
   );
   expect(entries[0]!.requestedAtSeconds).toBe(0);
   expect(entries.every((entry) => entry.bytes === entry.sentBytes)).toBe(true);
-});
-
-test('UTC stays at the start of the session until the first request for a segment', async () => {
-  const id = open();
-  const startMs = Date.UTC(2025, 5, 1, 12, 0, 17);
-  const time = async () => Number(await (await fetch(at(id, 'time'))).text());
-  await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
-  expect(await time()).toBe(startMs);
-  expect(origin.session(id)!.nowSeconds).toBe(0);
-  const first = await fetch(at(id, 'video-0/1.m4s'));
-  await first.arrayBuffer();
-  expect(Number(first.headers.get('x-trace-seconds'))).toBe(5);
-  expect(await time()).toBeGreaterThan(startMs);
-  expect((await log(id))[0]).toMatchObject({ kind: 'init', outcome: 'complete', requestedAtSeconds: 0 });
 });
 
 test('ranges of a single file; HEAD is neither paced nor logged', async () => {
@@ -112,11 +101,8 @@ test('ranges of a single file; HEAD is neither paced nor logged', async () => {
 
   const get = async (range: string) => {
     const response = await fetch(url, { headers: { range } });
-    return {
-      status: response.status,
-      range: response.headers.get('content-range'),
-      bytes: new Uint8Array(await response.arrayBuffer()),
-    };
+    const { status, headers } = response;
+    return { status, range: headers.get('content-range'), bytes: new Uint8Array(await response.arrayBuffer()) };
   };
   const whole = await get('bytes=nonsense');
   expect([whole.status, whole.bytes.length]).toEqual([200, length]);
@@ -133,10 +119,10 @@ test('a client that disconnects, with pipelined requests, frees the link and is 
   const id = open({ trace: dead, startSeconds: 1 });
   const socket = connect(origin.port, '127.0.0.1');
   socket.write(`GET /session/${id}/video-5/1.m4s HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(3));
-  while ((await log(id)).length < 3) await new Promise(setImmediate);
+  while ((await log(id)).length < 3) await soon();
   expect(origin.session(id)!.isActive).toBe(true);
   socket.resetAndDestroy();
-  while ((await log(id)).some(({ outcome }) => outcome === 'active')) await new Promise(setImmediate);
+  while ((await log(id)).some(({ outcome }) => outcome === 'active')) await soon();
   expect((await log(id)).map(({ outcome }) => outcome)).toEqual(Array(3).fill('aborted'));
   expect(origin.session(id)!.isActive).toBe(false);
 });
@@ -155,10 +141,10 @@ test('sessions can be created over HTTP, and deleted', async () => {
   expect(await (await fetch(`${origin.url}/traces`)).json()).toEqual([
     { name: 'fast', dataset: 'test', recordingGroup: 'test', durationSeconds: 60, hasClock: true },
   ]);
-  const link = (await (await fetch(at(id, 'link'))).json()) as Record<string, unknown>;
   const steps = { stepEndsSeconds: [30, 60], ratesBps: [3.8e9, 1.9e9] };
   const { startUtcMs: traceStartUtcMs } = trace.metadata;
-  expect(link).toEqual({ ...steps, rttSeconds: 0.001, startSeconds: 2, traceStartUtcMs });
+  const link = { ...steps, rttSeconds: 0.001, startSeconds: 2, traceStartUtcMs };
+  expect(JSON.parse(await textAt(id, 'link'))).toEqual(link);
   expect((await fetch(`${origin.url}/session/${id}`, { method: 'DELETE' })).status).toBe(204);
   expect((await fetch(at(id, 'manifest.mpd'))).status).toBe(404);
 });
@@ -212,16 +198,14 @@ test('refuses invalid requests with a status and a reason', async () => {
   const post = (body: unknown) =>
     refused('/session', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
   const valid = { trace: 'fast', scenario: 'short' };
+  const start = 'startSeconds: expected a number from 0 to 1000000000, got';
   for (const [body, reason] of [
     ['"x"', 'body: expected a JSON object, got "x"'],
     [[], 'body: expected a JSON object, got an empty array'],
     [{ ...valid, trace: 'slow' }, 'trace: expected one of fast, got "slow"'],
     [{ trace: 'fast' }, 'scenario: expected one of short, got undefined'],
-    [{ ...valid, startSeconds: -1 }, 'startSeconds: expected a number from 0 to 1000000000, got -1'],
-    [
-      JSON.stringify({ ...valid, startSeconds: 9 }).replace('9', '1e999'),
-      'startSeconds: expected a number from 0 to 1000000000, got Infinity',
-    ],
+    [{ ...valid, startSeconds: -1 }, `${start} -1`],
+    [JSON.stringify({ ...valid, startSeconds: 9 }).replace('9', '1e999'), `${start} Infinity`],
     [{ ...valid, tempo: 2 }, 'tempo: expected one of trace, scenario, startSeconds, got 2'],
   ] as const)
     expect(await post(body)).toEqual([400, reason]);
@@ -241,11 +225,10 @@ test('responds to any target and stays available', async () => {
 });
 
 test('an error in one response does not affect others', async () => {
-  const faulty = await started({
-    fallback() {
-      throw new Error('out of order');
-    },
-  });
+  const fallback = () => {
+    throw new Error('out of order');
+  };
+  const faulty = await started({ fallback });
   const response = await fetch(`${faulty.url}/elsewhere`);
   expect([response.status, await response.json()]).toEqual([500, { error: 'out of order' }]);
   expect((await fetch(`${faulty.url}/traces`)).status).toBe(200);
@@ -259,7 +242,7 @@ test.each([
   ['http-1.0', '1.0', ['no-store']],
 ] as const)('media in %s', async (delivery, httpVersion, framing) => {
   const id = open({ delivery });
-  const whole = Buffer.from(await (await fetch(at(open(), 'video-3/2.m4s'))).arrayBuffer());
+  const whole = await bytesAt(open(), 'video-3/2.m4s');
   const request = httpRequest(at(id, 'video-3/2.m4s'), { headers: { connection: 'keep-alive' } }).end();
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   const received = await buffer(answer);
@@ -272,7 +255,7 @@ test.each([
   const body = delivery === 'gzip' ? gunzipSync(received) : received;
   expect(whole.equals(body)).toBe(true);
   const session = origin.session(id)!;
-  while (session.isActive) await new Promise((resolve) => setImmediate(resolve));
+  while (session.isActive) await soon();
   expect(session.log[0]).toMatchObject({ outcome: 'complete', sentBytes: whole.length, bytes: whole.length });
 });
 
@@ -291,14 +274,12 @@ test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads',
   expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual(['2025-06-01T12:00:13.250Z', '*']);
   // Of segment 3 (4 s, captured from the join on) no chunk exists before 1.5 s; of segment 4 none before 5.5 s.
   const early = await get('video-5/4.m4s');
-  expect([early.status, await early.json(), early.headers.get('access-control-allow-origin')]).toEqual([
-    404,
-    { error: '"video-5/4.m4s" does not exist yet; request it in 4.000 s' },
-    '*',
-  ]);
+  const error = '"video-5/4.m4s" does not exist yet; request it in 4.000 s';
+  expect([early.status, await early.json()]).toEqual([404, { error }]);
+  expect(early.headers.get('access-control-allow-origin')).toBe('*');
   const pending = get('video-5/3.m4s');
   const session = open.session(id)!;
-  while (session.log.length === 0) await new Promise(setImmediate);
+  while (session.log.length === 0) await soon();
   clock.run(clock.nowMs() + 300);
   const growing = await pending;
   expect(growing.headers.get('content-length')).toBeNull();
@@ -314,20 +295,15 @@ test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads',
   expect((await reader.read()).done).toBe(true);
   expect(received).toBe(segmentSizesBits(scenario)[2]![5]! / 8);
 
-  const whole = get('video-5/3.m4s');
-  while (session.log.length === 1) await new Promise(setImmediate);
-  clock.run(clock.nowMs() + 1000);
-  expect((await whole).headers.get('content-length')).toBe(String(received));
-  await (await whole).arrayBuffer();
-
   const reload = get('video-5.m3u8?_HLS_msn=3&_HLS_part=2');
-  while (clock.pending === 0) await new Promise(setImmediate);
-  clock.run(clock.nowMs() + 1000);
+  while (clock.pending === 0) await soon();
+  // Part 2 exists at 7.5 s.
+  clock.run(clock.nowMs() + 2000);
   const text = await (await reload).text();
   const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
   const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
   const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
-  while (session.log.length === 2) await new Promise(setImmediate);
+  while (session.log.length === 1) await soon();
   clock.run(clock.nowMs() + 1000);
   expect((await part).headers.get('content-length')).toBe(bytes);
   expect((await get('video-5.m3u8?_HLS_msn=x')).status).toBe(400);
@@ -335,10 +311,8 @@ test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads',
 });
 
 test('answers preflight requests', async () => {
-  const response = await fetch(at(open(), 'video-0/1.m4s'), {
-    method: 'OPTIONS',
-    headers: { 'access-control-request-headers': 'range' },
-  });
+  const headers = { 'access-control-request-headers': 'range' };
+  const response = await fetch(at(open(), 'video-0/1.m4s'), { method: 'OPTIONS', headers });
   expect(response.status).toBe(204);
   expect(response.headers.get('access-control-allow-headers')).toBe('range');
 });
@@ -347,4 +321,53 @@ test('forgets the oldest sessions beyond the limit', () => {
   const crowded = new Origin();
   const ids = Array.from({ length: 1002 }, () => crowded.createSession({ trace, scenario }).id);
   expect(ids.filter((id) => crowded.session(id) === undefined)).toEqual(ids.slice(0, 2));
+});
+
+const steady = traceOfRates([8], 60);
+const slow: Scenario = { ...scenario, ...EXACT, rttSeconds: 0.05 };
+
+function openOrigin(folder?: string) {
+  const clock = new VirtualClock();
+  const origin = new Origin({ traces: [steady], scenarios: { slow }, clock, ...(folder && { folder }) });
+  const get = (path: string, init?: RequestInit) => origin.fetch(new Request(`http://localhost${path}`, init));
+  return { clock, origin, get, session: origin.createSession({ trace: steady, scenario: slow }) };
+}
+
+test('an origin lies below its folder', async () => {
+  const { origin, get } = openOrigin('/demo/');
+  const owned = ['/demo/session', '/demo/session/1/time', '/demo/traces', '/session', '/demo/', '/demo/traces/1'];
+  expect(owned.map((path) => origin.owns(path))).toEqual([true, true, true, false, false, false]);
+  const body = JSON.stringify({ trace: 'made up', scenario: 'slow' });
+  const addresses = await (await get('/demo/session', { method: 'POST', body })).json();
+  const folder = '/demo/session/2';
+  expect(addresses).toEqual({ id: '2', manifest: `${folder}/manifest.mpd`, hls: `${folder}/master.m3u8` });
+  expect((await get(`${folder}/manifest.mpd`)).status).toBe(200);
+  expect((await get('/session/2/manifest.mpd')).status).toBe(404);
+});
+
+test('a slow reader holds nothing back but its own bytes', async () => {
+  const { clock, get, session } = openOrigin();
+  const answer = get('/session/1/video-5/1.m4s');
+  await clock.play();
+  const { log } = session;
+  const reader = (await answer).body!.getReader();
+  const { value } = await reader.read();
+  expect([log[0]!.outcome, log[0]!.sentBytes]).toEqual(['active', 0]);
+  await reader.read();
+  expect(log[0]!.sentBytes).toBe(value!.length);
+});
+
+test('an aborted request and a cancelled body free the link', async () => {
+  const { clock, get, session } = openOrigin();
+  const abort = new AbortController();
+  const early = get('/session/1/video-5/1.m4s', { signal: abort.signal });
+  abort.abort(new Error('enough'));
+  await expect(early).rejects.toThrow('enough');
+  const late = get('/session/1/video-5/2.m4s');
+  clock.run(clock.nowMs() + 100);
+  await (await late).body!.cancel();
+  expect(session.log.map(({ outcome }) => outcome)).toEqual(['aborted', 'aborted']);
+  expect(session.isActive).toBe(false);
+  clock.run();
+  expect(clock.pending).toBe(0);
 });

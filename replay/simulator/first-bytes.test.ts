@@ -1,7 +1,10 @@
-/** MPC-L where the first bytes mislead: behind a token bucket, while TCP starts, and with short segments. */
+/**
+ * MPC-L where the first bytes mislead: behind a token bucket, while TCP starts, with short segments, and from origins
+ * that make media on demand.
+ */
 
 import { describe, expect, test } from '@jest/globals';
-import type { PiecewisePath } from '../../abr/index.ts';
+import type { PiecewisePath, QuantileForecast } from '../../abr/index.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { firstMinute } from '../evaluation/figures/first-minute.ts';
@@ -10,8 +13,12 @@ import type { ResolvedScenario } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
+import { EventQueue } from './event-queue.ts';
 import { traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
+import { Flight } from './player/flight.ts';
+import { OnDemandPlayer } from './player/on-demand-player.ts';
+import type { AnswerRecord } from './simulation-options.ts';
 
 /**
  * A session's way to a link behind a token bucket, which is full while the link is idle and fills at the link's rate;
@@ -88,21 +95,18 @@ function slowStart(mbps: number, { rttSeconds, payloadShare }: Scenario): Trace 
   return traceUntil([...steps, { until: 300, mbps: mbps / payloadShare }]);
 }
 
-function play(scenario: Scenario, { trace = flat(1), access }: { trace?: Trace; access?: TokenBucket }) {
-  let abandonments = 0;
+type Way = { trace?: Trace; access?: TokenBucket };
+
+const abandonmentsIn = (records: readonly AnswerRecord[]) =>
+  records.filter(({ asked, answer }) => asked === 'reconsider' && answer !== 'keep').length;
+
+function play(scenario: Scenario, { trace = flat(1), ...access }: Way) {
+  const records: AnswerRecord[] = [];
   const session = simulateSession({
-    ...{
-      trace,
-      scenario,
-      controller: createLiveMpcL(),
-      forecaster: createBuiltInForecaster(),
-      ...(access && { access }),
-    },
-    onDecision: ({ asked, answer }) => {
-      if (asked === 'reconsider' && answer !== 'keep') abandonments++;
-    },
+    ...{ trace, scenario, controller: createLiveMpcL(), forecaster: createBuiltInForecaster(), ...access },
+    onDecision: (record) => records.push(record),
   });
-  return { ...session, ...firstMinute(session, scenario), abandonments };
+  return { ...session, ...firstMinute(session, scenario), abandonments: abandonmentsIn(records) };
 }
 
 /** Behind a bucket of some seconds of the link's rate. */
@@ -110,24 +114,21 @@ const behind = (seconds: number, mbps: number, peakMbps: number) =>
   new TokenBucket({ rateBps: mbps * 1e6, peakBps: peakMbps * 1e6, bucketBits: seconds * mbps * 1e6 });
 
 describe.each(LADDERS)('$name', (scenario) => {
-  const top = scenario.ladderBps.at(-1)! / 1e6;
+  function costsLittle(way: Way, usualQoe: number, mostAbandonments: number): void {
+    const { stallSeconds, qoeFirst30Seconds, abandonments } = play(scenario, way);
+    expect(stallSeconds).toBeLessThan(0.3);
+    expect(abandonments).toBeLessThanOrEqual(mostAbandonments);
+    expect(qoeFirst30Seconds).toBeGreaterThan(usualQoe - (0.12 * scenario.ladderBps.at(-1)!) / 1e6);
+  }
 
   test.each([4, 8])('the bucket of a link of %d Mbit/s leads to no stall worth the name, and costs little', (mbps) => {
-    const without = play(scenario, { access: behind(0, mbps, mbps) });
-    for (const seconds of [0.25, 0.5, 1]) {
-      const { stallSeconds, qoeFirst30Seconds, abandonments } = play(scenario, { access: behind(seconds, mbps, 100) });
-      expect(stallSeconds).toBeLessThan(0.3);
-      expect(abandonments).toBeLessThanOrEqual(2);
-      expect(qoeFirst30Seconds).toBeGreaterThan(without.qoeFirst30Seconds - 0.12 * top);
-    }
+    const { qoeFirst30Seconds } = play(scenario, { access: behind(0, mbps, mbps) });
+    for (const seconds of [0.25, 0.5, 1]) costsLittle({ access: behind(seconds, mbps, 100) }, qoeFirst30Seconds, 2);
   });
 
   test.each([4, 8])('slow start to %d Mbit/s costs a segment or two', (mbps) => {
-    const without = play(scenario, { trace: flat(mbps / scenario.payloadShare) });
-    const { stallSeconds, qoeFirst30Seconds, abandonments } = play(scenario, { trace: slowStart(mbps, scenario) });
-    expect(stallSeconds).toBeLessThan(0.3);
-    expect(abandonments).toBe(0);
-    expect(qoeFirst30Seconds).toBeGreaterThan(without.qoeFirst30Seconds - 0.12 * top);
+    const { qoeFirst30Seconds } = play(scenario, { trace: flat(mbps / scenario.payloadShare) });
+    costsLittle({ trace: slowStart(mbps, scenario) }, qoeFirst30Seconds, 0);
   });
 });
 
@@ -143,4 +144,84 @@ test.each([
     expect(first * segmentSeconds).toBeLessThanOrEqual(showsSeconds);
     expect(played.rampSeconds).toBeLessThan(rampSeconds);
   }
+});
+
+/** `asked`: earlier requests for the representation; `before`: the representation of the request before. */
+type Request = { representation: number; asked: number; before: number | undefined };
+/** Seconds that a request waits for its first byte besides its round trip. */
+type Wait = (request: Request) => number;
+
+class SlowOrigin extends OnDemandPlayer {
+  readonly requested: number[] = [];
+  waitSeconds!: Wait;
+
+  protected override newFlight(index: number, sizeBits: number): Flight {
+    const { sizes } = this as unknown as { sizes: number[][] };
+    const { requested, scenario } = this;
+    const representation = sizes[index]!.indexOf(sizeBits);
+    const asked = requested.filter((one) => one === representation).length;
+    const wait = this.waitSeconds({ representation, asked, before: requested.at(-1) });
+    requested.push(representation);
+    const link = this.access.shareOf(this.link);
+    const later: FlightLink = {
+      cumulativeBits: (seconds) => link.cumulativeBits(seconds),
+      transferSeconds: (start, bits) => wait + link.transferSeconds(start + wait, bits),
+      downloadSeconds: (start, bits) => wait + link.downloadSeconds(start + wait, bits),
+    };
+    return new Flight(later, this.nowSeconds, sizeBits, scenario.rttSeconds + wait);
+  }
+}
+
+function playSlowly(waitSeconds: Wait, name: string, mbps: number) {
+  const records: AnswerRecord[] = [];
+  const queue = new EventQueue();
+  const player = new SlowOrigin(
+    {
+      trace: flat(mbps),
+      scenario: { ...resolveScenario(scenarioNamed(name)), traceScale: { factor: 1 } },
+      ...{ controller: createLiveMpcL(), forecaster: createBuiltInForecaster(), segmentCount: 40 },
+      onDecision: (record) => records.push(record),
+    },
+    queue,
+  );
+  player.waitSeconds = waitSeconds;
+  player.start();
+  while (!player.isOver) queue.runNext();
+  const { segments, stallSeconds } = player.result();
+  const { levels, quantilesBps } = records.at(-1)!.forecast as QuantileForecast;
+  const forecastBps = quantilesBps[0]![levels.indexOf(0.5)]!;
+  const meanBps = segments.reduce((sum, { bitrateBps }) => sum + bitrateBps, 0) / segments.length;
+  const requestsForThird = player.requested.filter((one) => one === 3).length;
+  return { stallSeconds, abandonments: abandonmentsIn(records), forecastBps, meanBps, requestsForThird };
+}
+
+describe.each([
+  ['hd-16', 10],
+  ['hd-30', 4],
+  ['two-30', 10],
+  ['two-30', 4],
+])('from a slow origin in %s at %d Mbit/s', (name, mbps) => {
+  const usual = playSlowly(() => 0, name, mbps);
+
+  // The limits: abandonments, the least share of the usual bitrate, and the error of the last forecast.
+  test.each<[string, Wait, number, number, number]>([
+    ['3 s for each new representation', ({ asked }) => (asked === 0 ? 3 : 0), 3, 0.35, 0.2],
+    ['3 s at each switch', ({ representation, before }) => (representation === before ? 0 : 3), 3, 0.35, 0.2],
+    ['1.5 s at each request', () => 1.5, 0, 0.2, 0.1],
+    [
+      '3 s for one representation',
+      ({ representation: r, before }) => (r === 3 && before !== 3 ? 3 : 0),
+      4,
+      0.4,
+      Infinity,
+    ],
+    ['hours for one representation', ({ representation }) => (representation === 3 ? 1e4 : 0), 4, 0, Infinity],
+  ])('a wait of %s does not stall, is no throughput, and repeats few requests', (_, wait, most, share, error) => {
+    const { stallSeconds, abandonments, forecastBps, meanBps, requestsForThird } = playSlowly(wait, name, mbps);
+    expect(stallSeconds).toBe(0);
+    expect(abandonments).toBeLessThanOrEqual(most);
+    expect(meanBps).toBeGreaterThan(share * usual.meanBps);
+    expect(Math.abs(Math.log(forecastBps / usual.forecastBps))).toBeLessThan(error);
+    if (share === 0) expect(requestsForThird).toBeLessThanOrEqual(4);
+  });
 });

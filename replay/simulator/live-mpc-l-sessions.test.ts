@@ -1,49 +1,46 @@
+/** MPC-L in whole live sessions: with faulty forecasts, at the live edge, on an idle link, and in bursts of media. */
+
 import { expect, test } from '@jest/globals';
-import {
-  createController,
-  type Forecast,
-  type Forecaster,
-  type PlayerState,
-  type QuantileForecast,
-} from '../../abr/index.ts';
+import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
+import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
 import { traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 const TYPICAL = readTraceFile('replay/traces/stationary-live-typical.csv');
-const COLLAPSING = readTraceFile('replay/traces/stationary-live-collapse.csv');
+const BOTH = [...TYPICAL, ...readTraceFile('replay/traces/stationary-live-collapse.csv')];
 const SCENARIO = { ...SCENARIOS['live-hd-1']!, segmentCount: 40 };
 
+const builtIn = () => createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
+
 function forecasterOf(change: (forecast: Forecast) => Forecast | undefined = (forecast) => forecast): Forecaster {
-  const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
+  const inner = builtIn();
   return {
     name: 'changed',
-    start: (context) => builtIn.start(context),
-    observe: (observation) => builtIn.observe(observation),
+    start: (context) => inner.start(context),
+    observe: (observation) => inner.observe(observation),
     latest: (nowSeconds) => {
-      const forecast = builtIn.latest(nowSeconds);
+      const forecast = inner.latest(nowSeconds);
       return forecast && change(forecast);
     },
   };
 }
 
-function meanLive(
-  controller: string,
-  more: (() => Partial<SimulationOptions>) | undefined,
-  scenario: Scenario,
-  traces = TYPICAL,
-) {
-  const sessions = traces.map(
-    (trace) => simulateSession({ trace, scenario, controller: createController(controller), ...more?.() }).live!,
-  );
+type More = (trace: Trace) => Partial<SimulationOptions>;
+
+function meanLive(name: string, more: More | undefined, scenario: Scenario, traces = TYPICAL) {
+  const play = (trace: Trace) =>
+    simulateSession({ trace, scenario, controller: createController(name), ...more?.(trace) });
+  const sessions = traces.map((trace) => play(trace).live!);
   const meanOf = (name: 'qoe' | 'offRateShare' | 'stallsPerMinute') => mean(sessions.map((live) => live[name]));
   return { qoe: meanOf('qoe'), off: meanOf('offRateShare'), stalls: meanOf('stallsPerMinute') };
 }
@@ -51,7 +48,7 @@ function meanLive(
 /** The rates of a forecast times a factor. */
 const scaled = (factor: number) => (forecast: Forecast) => scaledForecast(forecast as QuantileForecast, factor);
 
-const FAULTS: Readonly<Record<string, () => Partial<SimulationOptions>>> = {
+const FAULTS: Readonly<Record<string, More>> = {
   'no forecast': () => ({}),
   'an empty one': () => ({ forecaster: forecasterOf(() => ({}) as Forecast) }),
   'one that is ten times too high': () => ({ forecaster: forecasterOf(scaled(10)) }),
@@ -61,21 +58,23 @@ const FAULTS: Readonly<Record<string, () => Partial<SimulationOptions>>> = {
   'a clock that is wrong by an hour': () => ({ forecaster: forecasterOf(), utcErrorSeconds: 3607 }),
 };
 
+/** MPC-D's QoE at two target latencies. */
+const REFERENCES = [1, 3].map((targetLatencySeconds) => {
+  const scenario = { ...SCENARIO, live: { ...SCENARIO.live!, targetLatencySeconds } };
+  return { scenario, mpcD: meanLive('mpc-d', undefined, scenario).qoe };
+});
+
 test.each(Object.keys(FAULTS))('%s: at most 2 %% of live QoE below MPC-D with the default catch-up', (fault) => {
-  for (const targetLatencySeconds of [1, 3]) {
-    const scenario = { ...SCENARIO, live: { ...SCENARIO.live!, targetLatencySeconds } };
-    const { qoe } = meanLive('mpc-l', FAULTS[fault], scenario);
-    expect(qoe).toBeGreaterThan(0.98 * meanLive('mpc-d', undefined, scenario).qoe);
+  for (const { scenario, mpcD } of REFERENCES) {
+    expect(meanLive('mpc-l', FAULTS[fault], scenario).qoe).toBeGreaterThan(0.98 * mpcD);
   }
 });
 
 test('at the live edge MPC-D is a fair baseline, and the oracle is ahead of MPC-L', () => {
-  const traces = [...TYPICAL, ...COLLAPSING];
-  const oracle = (trace: (typeof traces)[number]): Partial<SimulationOptions> => ({
+  const oracle: More = (trace) => ({
     forecaster: oracleForecaster({ link: linkOf(trace, SCENARIO), traceSecondsAt: (nowSeconds) => nowSeconds }),
   });
-  const qoe = (controller: string, more: (trace: (typeof traces)[number]) => Partial<SimulationOptions> = () => ({})) =>
-    mean(traces.map((trace) => meanLive(controller, () => more(trace), SCENARIO, [trace]).qoe));
+  const qoe = (name: string, more?: More) => meanLive(name, more, SCENARIO, BOTH).qoe;
   const [textbook, mpcD, throughput] = ['mpc-d:textbook', 'mpc-d', 'throughput'].map((name) => qoe(name));
   const mpcL = qoe('mpc-l', () => ({ forecaster: forecasterOf() }));
   expect(mpcD).toBeGreaterThan(2 * textbook!);
@@ -86,9 +85,8 @@ test('at the live edge MPC-D is a fair baseline, and the oracle is ahead of MPC-
 
 test('a second behind the edge it stalls less, at more QoE, than a player that takes the throughput, with rate 1 most of the time', () => {
   const scenario = { ...SCENARIO, segmentCount: 100 };
-  const traces = [...TYPICAL, ...COLLAPSING];
-  const mpcL = meanLive('mpc-l', () => ({ forecaster: forecasterOf() }), scenario, traces);
-  const throughput = meanLive('throughput', undefined, scenario, traces);
+  const mpcL = meanLive('mpc-l', () => ({ forecaster: forecasterOf() }), scenario, BOTH);
+  const throughput = meanLive('throughput', undefined, scenario, BOTH);
   expect(mpcL.stalls).toBeLessThan(throughput.stalls);
   expect(mpcL.qoe).toBeGreaterThan(1.05 * throughput.qoe);
   expect(mpcL.off).toBeLessThan(0.25);
@@ -116,7 +114,7 @@ test('the rate stays within its bounds and changes once per second at most', () 
 function joined(joinSeconds: number, targetLatencySeconds: number) {
   const controller = createController('mpc-l');
   const { decide, pace } = controller;
-  const at = <T extends PlayerState>(state: T): T => ({ ...state, live: { ...state.live!, targetLatencySeconds } });
+  const at = <T extends { live?: object }>(one: T): T => ({ ...one, live: { ...one.live!, targetLatencySeconds } });
   const ticks: { atSeconds: number; rate: number; lateSeconds: number }[] = [];
   const chosen: number[] = [];
   controller.decide = (state, forecast) => {
@@ -158,3 +156,38 @@ test.each([
     expect(chosen.slice(2)).not.toContain(0);
   },
 );
+
+/** Variable bitrate: every other minute has a fifth of the declared bitrates, the others have 1.6 times as much. */
+function burstsOf(targetLatencySeconds: number): ResolvedScenario {
+  const { live, ...base } = SCENARIOS['live-hd-1']!;
+  const ladderBps = [1e6, 2.5e6, 5e6, 8e6, 12e6, 16e6];
+  const share = (segment: number) => (Math.floor(segment / 30) % 2 === 0 ? 0.2 : 1.6);
+  const bits = (bps: number, segment: number) => 8 * Math.round((bps * base.segmentSeconds * share(segment)) / 8);
+  return {
+    ...{ ...base, ladderBps, traceScale: { factor: 1 }, segmentCount: 180 },
+    live: { ...live!, targetLatencySeconds },
+    segmentSizesBits: Array.from({ length: 180 }, (_, segment) => ladderBps.map((bps) => bits(bps, segment))),
+  };
+}
+
+test.each([
+  ['mpc-l', 'does not stall', 0, 0.5],
+  ['mpc-d', 'does not stall', 0, 0.5],
+  ['throughput', 'takes what the link carries of the declared bitrates, and stalls', 20, Number.POSITIVE_INFINITY],
+])('in bursts after quiet minutes %s %s', (algorithm, _, leastSeconds, mostSeconds) => {
+  let stallSeconds = 0;
+  for (const scenario of [1, 3].map(burstsOf)) {
+    for (const mbps of [6, 10, 14]) {
+      const session = simulateSession({
+        trace: traceUntil([{ until: 600, mbps }], { startUtcMs: 0 }),
+        scenario,
+        controller: createController(algorithm, { seed: 1 }),
+        learnsSizes: true,
+        ...(algorithm === 'mpc-l' && { objective: 'perceived', forecaster: builtIn() }),
+      });
+      stallSeconds += session.stallSeconds;
+    }
+  }
+  expect(stallSeconds).toBeGreaterThanOrEqual(leastSeconds);
+  expect(stallSeconds).toBeLessThan(mostSeconds);
+});

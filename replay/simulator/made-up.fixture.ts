@@ -47,34 +47,31 @@ export function traceOfParts(parts: readonly { seconds: number; mbps: number }[]
 }
 
 /** Any parts for `traceOfParts`. */
-export const partsUpTo = (mbps: number, { maxLength }: { maxLength: number }) =>
-  fc.array(
-    fc.record({
-      seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
-      mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: mbps, noNaN: true })),
-    }),
-    { minLength: 1, maxLength },
-  );
+export const partsUpTo = (mostMbps: number, { maxLength }: { maxLength: number }) => {
+  const seconds = fc.double({ min: 0.1, max: 20, noNaN: true });
+  const mbps = fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: mostMbps, noNaN: true }));
+  return fc.array(fc.record({ seconds, mbps }), { minLength: 1, maxLength });
+};
+
+const decision = (representation: number) => ({ representation, controller: 'made up', reason: 'made up' });
 
 /** Chooses and abandons at random. */
 export function restless(seed: number, representationCount: number): Controller {
   const random = seededRandom(seed);
-  const any = () => Math.floor(random() * representationCount);
+  const any = () => decision(Math.floor(random() * representationCount));
   return {
     name: 'restless',
-    decide: () => ({ representation: any(), controller: 'restless', reason: 'any' }),
+    decide: any,
     reconsider({ ladderBps }, { bitrateBps }) {
-      const representation = any();
-      return random() < 0.05 && ladderBps[representation] !== bitrateBps
-        ? { representation, controller: 'restless', reason: 'any other' }
-        : 'keep';
+      const other = any();
+      return random() < 0.05 && ladderBps[other.representation] !== bitrateBps ? other : 'keep';
     },
   };
 }
 
 /** Always chooses the same representation. */
 export function always(representation: number): Controller {
-  return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };
+  return { name: 'fixed', decide: () => decision(representation) };
 }
 
 /** A forecaster without forecasts. */
@@ -84,7 +81,6 @@ export const recorder = (observe: (observation: Observation) => void): Forecaste
 
 /** Plays a plan of representations; abandons a download for the lowest after `patienceSeconds`, by default never. */
 export function follows(plan: readonly number[], patienceSeconds?: number): Controller {
-  const decision = (representation: number) => ({ representation, controller: 'plan', reason: 'planned' });
   const decide: Controller['decide'] = ({ segmentIndex }) => decision(plan[segmentIndex]!);
   if (patienceSeconds === undefined) return { name: 'plan', decide };
   return {

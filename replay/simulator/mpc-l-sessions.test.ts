@@ -1,18 +1,17 @@
 /** MPC-L in whole sessions on synthetic links: with the true forecast, and with faulty forecasters. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
-import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
+import { type Preset, synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { simulateSession } from './play.ts';
 import { sessionPlayer } from './threads/run-sessions.ts';
 
-const traceOf = (preset: Parameters<typeof synthesizeTrace>[0]['preset'], seed: number): Trace =>
-  synthesizeTrace({ preset, seed, durationSeconds: 300 });
+const traceOf = (preset: Preset, seed: number) => synthesizeTrace({ preset, seed, durationSeconds: 300 });
 
 const onDemand = Object.keys(SCENARIOS).filter((name) => !SCENARIOS[name]!.live);
 test.each(onDemand)('%s is played to the end by mpc-l@oracle, and better than by mpc-d', (name) => {
@@ -63,8 +62,6 @@ function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | 
 const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
   'has no forecast': () => () => undefined,
   'publishes NaN': () => (forecast) => scaledForecast(forecast, Number.NaN),
-  'publishes negative rates': () => (forecast) => scaledForecast(forecast, -1),
-  'publishes empty forecasts': () => (forecast) => ({ ...forecast, stepEndsSeconds: [], quantilesBps: [] }),
   'always repeats its first forecast': () => {
     let first: QuantileForecast | undefined;
     return (forecast) => (first ??= forecast);
@@ -72,7 +69,6 @@ const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Fore
   'publishes s as ms': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
   'publishes a thousand times the rate': () => (forecast) => scaledForecast(forecast, 1000),
   'publishes a thousandth of the rate': () => (forecast) => scaledForecast(forecast, 1e-3),
-  'publishes 0': () => (forecast) => scaledForecast(forecast, 0),
   'is 10 s late': () => {
     const made: QuantileForecast[] = [];
     return (forecast) => {
@@ -83,30 +79,28 @@ const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Fore
   },
 };
 
-describe('a forecaster that', () => {
-  const scenario = SCENARIOS['uhd-8']!;
-  const topQoe = scenario.ladderBps[scenario.ladderBps.length - 1]! / 1e6;
-  const traces = (['stationary-hard', 'stationary', 'driving-udp', 'driving-tcp', 'lte', 'cable'] as const).flatMap(
-    (preset) => [traceOf(preset, 1), traceOf(preset, 2)],
+const scenario = SCENARIOS['uhd-8']!;
+const topQoe = scenario.ladderBps.at(-1)! / 1e6;
+const traces = (['stationary-hard', 'stationary', 'driving-udp', 'driving-tcp', 'lte', 'cable'] as const).flatMap(
+  (preset) => [traceOf(preset, 1), traceOf(preset, 2)],
+);
+const played = (algorithm: string, forecaster?: () => Forecaster) =>
+  mean(
+    traces.map((trace) => {
+      const more = forecaster && { forecaster: forecaster() };
+      const session = simulateSession({ trace, scenario, controller: createController(algorithm), ...more });
+      expect(session.fault).toBeUndefined();
+      expect(session.endedBy).toBe('end');
+      return session.qoe.linear;
+    }),
   );
-  const played = (algorithm: string, forecaster?: () => Forecaster) =>
-    mean(
-      traces.map((trace) => {
-        const more = forecaster && { forecaster: forecaster() };
-        const session = simulateSession({ trace, scenario, controller: createController(algorithm), ...more });
-        expect(session.fault).toBeUndefined();
-        expect(session.endedBy).toBe('end');
-        return session.qoe.linear;
-      }),
-    );
-  const reference = played('mpc-d');
+const reference = played('mpc-d');
 
-  test('is correct increases the QoE', () => {
-    expect(played('mpc-l', () => measuringForecaster((forecast) => forecast))).toBeGreaterThan(reference);
-  });
+test('a correct forecaster increases the QoE', () => {
+  expect(played('mpc-l', () => measuringForecaster((forecast) => forecast))).toBeGreaterThan(reference);
+});
 
-  test.each(Object.keys(FAULTS))('%s costs at most 1 %% against mpc-d', (fault) => {
-    const qoe = played('mpc-l', () => measuringForecaster(FAULTS[fault]!()));
-    expect(qoe).toBeGreaterThan(reference - 0.01 * topQoe);
-  });
+test.each(Object.keys(FAULTS))('a forecaster that %s costs at most 1 %% against mpc-d', (fault) => {
+  const qoe = played('mpc-l', () => measuringForecaster(FAULTS[fault]!()));
+  expect(qoe).toBeGreaterThan(reference - 0.01 * topQoe);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Controller, InFlight, PlayerState } from '../../abr/index.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { SessionResult } from '../results.ts';
@@ -19,217 +19,173 @@ const MEDIA = { name: 'paper', ladderBps: [1e6, 2e6], mu: 2, segmentCount: 4, bu
 const PAPER: Scenario = { ...SCENARIOS['uhd-8']!, ...MEDIA, ...EXACT, rttSeconds: 0, browser: IDEAL_BROWSER };
 
 /** In `PAPER` with changes. */
-const play = (
-  trace: Trace,
-  controller: Controller,
-  scenario: Partial<Scenario> = {},
-  more: Partial<SimulationOptions> = {},
-) => simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller, ...more });
+type Changes = [scenario?: Partial<Scenario>, more?: Partial<SimulationOptions>];
+const play = (trace: Trace, controller: Controller, ...[scenario, more]: Changes) =>
+  simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller, ...more });
 
 const timesOf = ({ segments }: SessionResult) => segments.map(({ requestedAtSeconds }) => requestedAtSeconds);
 
-describe('simulateSession, computed by hand', () => {
-  test('a link twice as fast as the media fills the buffer to the cap', () => {
-    const session = play(traceOf([2, 2, 2]), always(0));
-    expect(session).toMatchObject({ endedBy: 'end', startupSeconds: 2, stallSeconds: 0, stallCount: 0, wastedBits: 0 });
-    // At 4 s the buffer is 6 s: 6 + 4 is the cap, so the request leaves at once. At 6 s it is 8 s: it waits 2 s.
-    expect(timesOf(session)).toEqual([0, 2, 4, 8]);
-    expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 6, 6]);
-    expect(session.segments.map((row) => row.downloadSeconds)).toEqual([2, 2, 2, 2]);
-    // 16 s of 1 Mbit/s minus 2 s of startup at 2 per second, per 4 s.
-    expect(session.qoe.linear).toBeCloseTo(1 - (2 * 2) / 4, 9);
-  });
-
-  test('a full buffer delays the request until there is room, and by the polling', () => {
-    const full = { bufferCapSeconds: 8 };
-    const ideal = play(traceOf([4, 4, 4]), always(0), full);
-    // Appended at 1 s with a buffer of 4 s: 4 + 4 is not below the cap of 8, but is as soon as playback advances ...
-    expect(timesOf(ideal)).toEqual([0, 1, 5, 9]);
-    const browser = { ...IDEAL_BROWSER, requestLatenessSeconds: 0.25 };
-    const late = play(traceOf([4, 4, 4]), always(0), { ...full, browser });
-    expect(timesOf(late)).toEqual([0, 1.25, 5.25, 9.25]);
-    expect(late.segments[2]!.bufferLevelSeconds).toBeCloseTo(3.75, 9);
-  });
-
-  test('a player at rate 2 drains its buffer twice as fast, and waits in seconds of the clock', () => {
-    const atTwo = { playbackRate: 2 };
-    const session = play(traceOf([2, 2, 2]), always(0), atTwo);
-    // A segment downloads and plays for 2 s each: playback never waits, and the buffer never grows.
-    expect(timesOf(session)).toEqual([0, 2, 4, 6]);
-    expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
-    expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
-    // Each segment of 2 Mbit/s takes 4 s, of which 2 s are a stall. Media counts by its own seconds.
-    const late = play(traceOf([2, 2, 2]), always(1), atTwo);
-    expect(late).toMatchObject({ stallSeconds: expect.closeTo(6, 9), stallCount: 3, startupSeconds: 4 });
-    expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);
-    // A request waits until buffer + 4 s is down to the cap of 10 s, at 2 s of media per second.
-    const fast = play(traceOf([16, 16]), always(0), atTwo);
-    expect(timesOf(fast)).toEqual([0, 0.25, 1.25, 3.25]);
-  });
-
-  test('a stall is the excess of the download over the buffer', () => {
-    // 2 Mbit/s for 4 s, then 0.25: the third segment (4 Mbit) takes 16 s against a buffer of 6 s.
-    const trace = traceOf([2, 2, ...Array<number>(14).fill(0.25)], 2);
-    const session = play(trace, always(0), { segmentCount: 3 });
-    expect(session.segments.map((row) => row.stallSeconds)).toEqual([0, 0, 10]);
-    expect(session).toMatchObject({ stallSeconds: 10, stallCount: 1, startupSeconds: 2 });
-  });
-
-  test('applies latency, payload share, scale and start', () => {
-    const trace = traceOf([0.001, 8, 8], 10);
-    const scenario = { rttSeconds: 0.5, payloadShare: 0.5, traceScale: { factor: 0.5 } };
-    const session = play(trace, always(1), scenario, { startSeconds: 10 });
-    expect(session.segments[0]!.downloadSeconds).toBeCloseTo(0.5 + 8 / 2, 9);
-    expect(session.startSeconds).toBe(10);
-  });
+test('a full buffer delays the request until there is room, and by the polling', () => {
+  const full = { bufferCapSeconds: 8 };
+  const ideal = play(traceOf([4, 4, 4]), always(0), full);
+  // Appended at 1 s with a buffer of 4 s: 4 + 4 is not below the cap of 8, but is as soon as playback advances ...
+  expect(timesOf(ideal)).toEqual([0, 1, 5, 9]);
+  const browser = { ...IDEAL_BROWSER, requestLatenessSeconds: 0.25 };
+  const late = play(traceOf([4, 4, 4]), always(0), { ...full, browser });
+  expect(timesOf(late)).toEqual([0, 1.25, 5.25, 9.25]);
+  expect(late.segments[2]!.bufferLevelSeconds).toBeCloseTo(3.75, 9);
 });
 
-describe('delays of the browser', () => {
-  test('the time of a response after its last bit, which the player measures but the link does not need', () => {
-    const plain = play(traceOf([4]), always(1));
-    const browser = { ...IDEAL_BROWSER, responseSeconds: 0.01, responseSecondsPerBit: 1e-9 };
-    const late = play(traceOf([4]), always(1), { browser });
-    for (const [i, row] of late.segments.entries()) {
-      const transferSeconds = plain.segments[i]!.downloadSeconds;
-      expect(row.downloadSeconds).toBeCloseTo(transferSeconds + 0.01 + 1e-9 * row.sizeBits, 9);
-    }
-  });
-
-  const browser = { ...IDEAL_BROWSER, initSegmentBits: 1e6, requestGapSeconds: 0.01, appendSeconds: 0.02 };
-  test("an initialisation segment at a representation's first use, except before the session's second 0", () => {
-    const session = play(traceOf([4, 4, 4, 4]), follows([0, 1, 0, 1]), { rttSeconds: 0.1, browser });
-    const [first, second, third] = session.segments;
-    expect(first).toMatchObject({ requestedAtSeconds: 0 });
-    // Append, gap, then RTT and 1 Mbit of initialisation.
-    expect(second!.requestedAtSeconds).toBeCloseTo(first!.downloadSeconds + 0.02 + 0.01 + 0.1 + 0.25, 9);
-    const { requestedAtSeconds, downloadSeconds } = second!;
-    expect(third!.requestedAtSeconds).toBeCloseTo(requestedAtSeconds + downloadSeconds + 0.02 + 0.01, 9);
-    expect(session.startupSeconds).toBeCloseTo(0.1 + 1 + 0.02, 9);
-  });
-
-  test('the element stalls above an empty buffer', () => {
-    const slow = traceOf([0.8, 0.8, 0.8, 0.8]);
-    const session = play(slow, always(0), { browser: { ...IDEAL_BROWSER, stallLevelSeconds: 0.5 } });
-    // Each download takes 5 s; the second against 3.5 s of playable buffer, the following against 4 s.
-    expect(session.segments.map((row) => row.stallSeconds)).toEqual([0, 1.5, 1, 1].map((s) => expect.closeTo(s, 9)));
-    expect(session.stallCount).toBe(3);
-  });
+test('a player at rate 2 drains its buffer twice as fast, and waits in seconds of the clock', () => {
+  const atTwo = { playbackRate: 2 };
+  const session = play(traceOf([2, 2, 2]), always(0), atTwo);
+  // A segment downloads and plays for 2 s each: playback never waits, and the buffer never grows.
+  expect(timesOf(session)).toEqual([0, 2, 4, 6]);
+  expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
+  expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
+  // Each segment of 2 Mbit/s takes 4 s, of which 2 s are a stall. Media counts by its own seconds.
+  const late = play(traceOf([2, 2, 2]), always(1), atTwo);
+  expect(late).toMatchObject({ stallSeconds: expect.closeTo(6, 9), stallCount: 3, startupSeconds: 4 });
+  expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);
+  // A request waits until buffer + 4 s is down to the cap of 10 s, at 2 s of media per second.
+  const fast = play(traceOf([16, 16]), always(0), atTwo);
+  expect(timesOf(fast)).toEqual([0, 0.25, 1.25, 3.25]);
 });
 
-describe('abandonment', () => {
-  /** Requests the top, abandons it at the first tick after `afterSeconds`. */
-  function impatient(afterSeconds: number, seen: InFlight[] = []): Controller {
-    return {
-      ...always(1),
-      reconsider(state, inFlight) {
-        seen.push(inFlight);
-        return inFlight.bitrateBps === 2e6 && state.nowSeconds - inFlight.requestedAtSeconds >= afterSeconds - 1e-9
-          ? { representation: 0, controller: 'impatient', reason: 'gave up' }
-          : 'keep';
-      },
-    };
-  }
-
-  test('wastes the received bits, repeats the segment, and gives one row but two downloads', () => {
-    const records: AnswerRecord[] = [];
-    const onDecision = (record: AnswerRecord) => records.push(record);
-    const session = play(traceOf([2, 2, 2, 2, 2, 2]), impatient(1), { segmentCount: 2 }, { onDecision });
-    const [row] = session.segments;
-    expect(row).toMatchObject({ index: 0, bitrateBps: 1e6, sizeBits: 4e6, requestedAtSeconds: 0, reason: 'gave up' });
-    expect(row!.abandonedBits).toBeCloseTo(2e6, 3);
-    expect(row!.downloadSeconds).toBeCloseTo(1 + 2, 9);
-    expect(session.wastedBits).toBeCloseTo(4e6, 3);
-    const last = records[records.length - 1]!.state;
-    expect(last.downloads.map((download) => download.abandoned)).toEqual([true, false, true]);
-    expect(last.downloads[0]).toMatchObject({ segmentIndex: 0, bitrateBps: 2e6, sizeBits: 8e6, requestedAtSeconds: 0 });
-  });
-
-  test('ticks every 0.1 s with bits and first byte', () => {
-    const seen: InFlight[] = [];
-    // 1 s of 2 Mbit/s, then nothing for a second, then again.
-    const trace = traceOf([2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2], 1);
-    play(trace, impatient(1000, seen), { rttSeconds: 0.25, segmentCount: 1 });
-    expect(seen[0]).toMatchObject({ receivedBits: 0, firstByteAtSeconds: undefined });
-    // A plan reads what has arrived between two reports.
-    expect(seen[4]!.receivedBits).toBeCloseTo(0.25 * 2e6, -2);
-    expect(seen[4]!.firstByteAtSeconds).toBeCloseTo(0.25, 5);
-    expect(seen[14]!.receivedBits).toBeCloseTo(0.75 * 2e6, 3);
-    // 0.25 s of latency, 4 s of download, 1 s of outage.
-    expect(seen).toHaveLength(52);
-  });
+test('applies latency, payload share, scale and start', () => {
+  const trace = traceOf([0.001, 8, 8], 10);
+  const scenario = { rttSeconds: 0.5, payloadShare: 0.5, traceScale: { factor: 0.5 } };
+  const session = play(trace, always(1), scenario, { startSeconds: 10 });
+  expect(session.segments[0]!.downloadSeconds).toBeCloseTo(0.5 + 8 / 2, 9);
+  expect(session.startSeconds).toBe(10);
 });
 
-describe('how a session ends', () => {
-  test('cut off after 600 s of waiting, with a finite QoE', () => {
-    const trace = traceOf([4, 1e-6, 1e-6, 1e-6], 600);
-    const session = play(trace, always(0), {}, { startSeconds: 597 });
-    expect(session.endedBy).toBe('cutoff');
-    expect(session.stallSeconds + session.startupSeconds).toBeCloseTo(600, 6);
-    expect(session.segments.length).toBeGreaterThan(0);
-    expect(Number.isFinite(session.qoe.linear)).toBe(true);
-    const dead = play(trace, always(0), {}, { startSeconds: 600 });
-    expect(dead).toMatchObject({ endedBy: 'cutoff', segments: [], startupSeconds: 600, meanBitrateBps: 0 });
-    expect(dead.qoe.linear).toBeCloseTo((-2 * 600) / 4, 9);
-  });
-
-  test('a controller that throws or gives an invalid decision is a fault', () => {
-    const thrown = play(traceOf([2]), {
-      name: 'broken',
-      decide(state) {
-        if (state.segmentIndex === 2) throw new Error('out of ideas');
-        return always(0).decide(state);
-      },
-    });
-    expect(thrown.endedBy).toBe('fault');
-    expect(thrown.fault).toMatch(/out of ideas/);
-    expect(thrown.segments).toHaveLength(2);
-    expect(play(traceOf([2]), always(7)).fault).toMatch(/expected a representation from 0 to 1, got 7/);
-  });
-
-  test('a trace without capacity is refused', () => {
-    expect(() => play(traceOf([0, 0]), always(0))).toThrow(/expected a rate above 0/);
-  });
+const browser = { ...IDEAL_BROWSER, initSegmentBits: 1e6, requestGapSeconds: 0.01, appendSeconds: 0.02 };
+test("an initialisation segment at a representation's first use, except before the session's second 0", () => {
+  const session = play(traceOf([4, 4, 4, 4]), follows([0, 1, 0, 1]), { rttSeconds: 0.1, browser });
+  // Segments of 1.1 s and 2.1 s. Before the second: append, gap, then RTT and 1 Mbit of initialisation.
+  const second = 1.1 + 0.02 + 0.01 + 0.1 + 0.25;
+  const times = [0, second, second + 2.1 + 0.02 + 0.01].map((at) => expect.closeTo(at, 9));
+  expect(timesOf(session).slice(0, 3)).toEqual(times);
+  expect(session.startupSeconds).toBeCloseTo(0.1 + 1 + 0.02, 9);
 });
 
-describe('the input of controller and forecaster', () => {
-  test("the state holds the trace's UTC, true sizes and the scenario's weights", () => {
-    const states: PlayerState[] = [];
-    const onDecision = ({ state }: AnswerRecord) => states.push(state);
-    play(traceOf([2, 2]), always(1), {}, { startSeconds: 5, utcErrorSeconds: 1.5, onDecision });
-    const [first, second, , last] = states;
-    expect(first).toMatchObject({ nowSeconds: 0, started: false, bufferLevelSeconds: 0, segmentsRemaining: 4 });
-    expect(first!.previousBitrateBps).toBeUndefined();
-    expect(first!.utcMs).toBe(Date.UTC(2025, 0, 1, 0, 0, 12) + 6500);
-    expect(first!.utcUncertaintySeconds).toBe(2);
-    expect(first!.upcomingSizesBits).toEqual(Array(4).fill([4e6, 8e6]));
-    expect(second).toMatchObject({ started: true, previousBitrateBps: 2e6, segmentIndex: 1 });
-    expect(second!.downloads).toHaveLength(1);
-    expect(last!.upcomingSizesBits).toHaveLength(1);
-    expect(first!.weights.mu).toBe(PAPER.mu);
-  });
+test('the element stalls above an empty buffer', () => {
+  const slow = traceOf([0.8, 0.8, 0.8, 0.8]);
+  const session = play(slow, always(0), { browser: { ...IDEAL_BROWSER, stallLevelSeconds: 0.5 } });
+  // Each download takes 5 s; the second against 3.5 s of playable buffer, the following against 4 s.
+  expect(session.segments.map((row) => row.stallSeconds)).toEqual([0, 1.5, 1, 1].map((s) => expect.closeTo(s, 9)));
+  expect(session).toMatchObject({ stallSeconds: expect.closeTo(3.5, 9), stallCount: 3 });
+});
 
-  test("a price of bits also lowers the segments' own qualities", () => {
-    const states: PlayerState[] = [];
-    const onDecision = ({ state }: AnswerRecord) => states.push(state);
-    const scenario = { ...resolveScenario(PAPER), qualities: Array(4).fill([50, 90]) };
-    play(traceOf([2, 2]), always(1), {}, { scenario, objective: 'perceived', pricePerMbps: 3, onDecision });
-    expect(states[0]!.upcomingQualities).toEqual(Array(4).fill([50 - 3, 90 - 2 * 3]));
-  });
+/** Requests the top, abandons it at the first tick after `afterSeconds`. */
+function impatient(afterSeconds: number, seen: InFlight[] = []): Controller {
+  return {
+    ...always(1),
+    reconsider(state, inFlight) {
+      seen.push(inFlight);
+      return inFlight.bitrateBps === 2e6 && state.nowSeconds - inFlight.requestedAtSeconds >= afterSeconds - 1e-9
+        ? { representation: 0, controller: 'impatient', reason: 'gave up' }
+        : 'keep';
+    },
+  };
+}
 
-  test("the oracle's path gives the true duration of each download", () => {
-    const trace = traceOf([3, 1, 0.2, 5, 9, 2, 1, 1, 4], 1.7);
-    const link = linkOf(trace, { ...PAPER, rttSeconds: 0.08 });
-    const expected: number[] = [];
-    const controller: Controller = {
-      name: 'looks ahead',
-      decide(state, forecast) {
-        if (forecast?.kind !== 'path') throw new Error('no oracle');
-        expected.push(forecast.path.downloadSeconds(0, state.upcomingSizesBits[0]![0]!));
-        return always(0).decide(state);
-      },
-    };
-    const forecaster = oracleForecaster({ link, traceSecondsAt: (now) => now + 2.5 });
-    const session = play(trace, controller, { rttSeconds: 0.08 }, { startSeconds: 2.5, forecaster });
-    expect(session.segments.map((row) => row.downloadSeconds)).toEqual(expected.map((s) => expect.closeTo(s, 9)));
+test('an abandonment wastes the received bits, repeats the segment, and gives one row but two downloads', () => {
+  const records: AnswerRecord[] = [];
+  const onDecision = (record: AnswerRecord) => records.push(record);
+  const session = play(traceOf([2, 2, 2, 2, 2, 2]), impatient(1), { segmentCount: 2 }, { onDecision });
+  const [row] = session.segments;
+  expect(row).toMatchObject({ index: 0, bitrateBps: 1e6, sizeBits: 4e6, requestedAtSeconds: 0, reason: 'gave up' });
+  expect(row!.abandonedBits).toBeCloseTo(2e6, 3);
+  expect(row!.downloadSeconds).toBeCloseTo(1 + 2, 9);
+  expect(session.wastedBits).toBeCloseTo(4e6, 3);
+  const last = records[records.length - 1]!.state;
+  expect(last.downloads.map((download) => download.abandoned)).toEqual([true, false, true]);
+  expect(last.downloads[0]).toMatchObject({ segmentIndex: 0, bitrateBps: 2e6, sizeBits: 8e6, requestedAtSeconds: 0 });
+});
+
+test('a download is reconsidered every 0.1 s, with its bits and first byte', () => {
+  const seen: InFlight[] = [];
+  // 1 s of 2 Mbit/s, then nothing for a second, then again.
+  const trace = traceOf([2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2], 1);
+  play(trace, impatient(1000, seen), { rttSeconds: 0.25, segmentCount: 1 });
+  expect(seen[0]).toMatchObject({ receivedBits: 0, firstByteAtSeconds: undefined });
+  // A plan reads what has arrived between two reports.
+  expect(seen[4]!.receivedBits).toBeCloseTo(0.25 * 2e6, -2);
+  expect(seen[4]!.firstByteAtSeconds).toBeCloseTo(0.25, 5);
+  expect(seen[14]!.receivedBits).toBeCloseTo(0.75 * 2e6, 3);
+  // 0.25 s of latency, 4 s of download, 1 s of outage.
+  expect(seen).toHaveLength(52);
+});
+
+test('a session is cut off after 600 s of waiting, with a finite QoE', () => {
+  const trace = traceOf([4, 1e-6, 1e-6, 1e-6], 600);
+  const session = play(trace, always(0), {}, { startSeconds: 597 });
+  expect(session.endedBy).toBe('cutoff');
+  expect(session.stallSeconds + session.startupSeconds).toBeCloseTo(600, 6);
+  expect(session.segments.length).toBeGreaterThan(0);
+  expect(Number.isFinite(session.qoe.linear)).toBe(true);
+  const dead = play(trace, always(0), {}, { startSeconds: 600 });
+  expect(dead).toMatchObject({ endedBy: 'cutoff', segments: [], startupSeconds: 600, meanBitrateBps: 0 });
+  expect(dead.qoe.linear).toBeCloseTo((-2 * 600) / 4, 9);
+});
+
+test('a controller that throws or gives an invalid decision is a fault', () => {
+  const thrown = play(traceOf([2]), {
+    name: 'broken',
+    decide(state) {
+      if (state.segmentIndex === 2) throw new Error('out of ideas');
+      return always(0).decide(state);
+    },
   });
+  expect(thrown.endedBy).toBe('fault');
+  expect(thrown.fault).toMatch(/out of ideas/);
+  expect(thrown.segments).toHaveLength(2);
+  expect(play(traceOf([2]), always(7)).fault).toMatch(/expected a representation from 0 to 1, got 7/);
+});
+
+test('a trace without capacity is refused', () => {
+  expect(() => play(traceOf([0, 0]), always(0))).toThrow(/expected a rate above 0/);
+});
+
+test("the state holds the trace's UTC, true sizes and the scenario's weights", () => {
+  const states: PlayerState[] = [];
+  const onDecision = ({ state }: AnswerRecord) => states.push(state);
+  play(traceOf([2, 2]), always(1), {}, { startSeconds: 5, utcErrorSeconds: 1.5, onDecision });
+  const [first, second, , last] = states;
+  expect(first).toMatchObject({ nowSeconds: 0, started: false, bufferLevelSeconds: 0, segmentsRemaining: 4 });
+  expect(first!.previousBitrateBps).toBeUndefined();
+  expect(first!.utcMs).toBe(Date.UTC(2025, 0, 1, 0, 0, 12) + 6500);
+  expect(first!.utcUncertaintySeconds).toBe(2);
+  expect(first!.upcomingSizesBits).toEqual(Array(4).fill([4e6, 8e6]));
+  expect(second).toMatchObject({ started: true, previousBitrateBps: 2e6, segmentIndex: 1 });
+  expect(second!.downloads).toHaveLength(1);
+  expect(last!.upcomingSizesBits).toHaveLength(1);
+  expect(first!.weights.mu).toBe(PAPER.mu);
+});
+
+test("a price of bits also lowers the segments' own qualities", () => {
+  const states: PlayerState[] = [];
+  const onDecision = ({ state }: AnswerRecord) => states.push(state);
+  const scenario = { ...resolveScenario(PAPER), qualities: Array(4).fill([50, 90]) };
+  play(traceOf([2, 2]), always(1), {}, { scenario, objective: 'perceived', pricePerMbps: 3, onDecision });
+  expect(states[0]!.upcomingQualities).toEqual(Array(4).fill([50 - 3, 90 - 2 * 3]));
+});
+
+test("the oracle's path gives the true duration of each download", () => {
+  const trace = traceOf([3, 1, 0.2, 5, 9, 2, 1, 1, 4], 1.7);
+  const link = linkOf(trace, { ...PAPER, rttSeconds: 0.08 });
+  const expected: number[] = [];
+  const controller: Controller = {
+    name: 'looks ahead',
+    decide(state, forecast) {
+      if (forecast?.kind !== 'path') throw new Error('no oracle');
+      expected.push(forecast.path.downloadSeconds(0, state.upcomingSizesBits[0]![0]!));
+      return always(0).decide(state);
+    },
+  };
+  const forecaster = oracleForecaster({ link, traceSecondsAt: (now) => now + 2.5 });
+  const session = play(trace, controller, { rttSeconds: 0.08 }, { startSeconds: 2.5, forecaster });
+  expect(session.segments.map((row) => row.downloadSeconds)).toEqual(expected.map((s) => expect.closeTo(s, 9)));
 });

@@ -36,35 +36,27 @@ test('a service that knows nothing says in each card what to do', () => {
   expect(texts.aboutText(STATE)).toBe('Version 1.2.3, started 0 s ago');
 });
 
+/** The rows of a card, as a line each. */
+const linesOf = (card: ReturnType<typeof texts.dishCard>) =>
+  (card as (readonly string[])[]).map((row) => row.join(': '));
+
 test('cards show what is known and omit the rest', () => {
   const dish = { ...DISH, latencyMs: 43.4, dropRate: 0, downlinkUsageBps: 12.3e6, uplinkUsageBps: 0.42e6 };
-  expect(texts.dishCard({ ...STATE, dish })).toEqual([
-    ['State', 'online, for 12 min'],
-    ['Ping', '43 ms'],
-    ['Lost pings', '0 %'],
-    ['Download', '12 Mbit/s'],
-    ['Upload', '0.4 Mbit/s'],
+  expect(linesOf(texts.dishCard({ ...STATE, dish }))).toEqual([
+    ...['State: online, for 12 min', 'Ping: 43 ms', 'Lost pings: 0 %', 'Download: 12 Mbit/s', 'Upload: 0.4 Mbit/s'],
   ]);
   const shown = (state: 'outage' | 'unreachable', detail: string) =>
-    texts.dishCard({ ...STATE, dish: { ...DISH, state, detail } });
-  expect(shown('outage', 'no pings')).toEqual([['State', 'outage (no pings), for 12 min']]);
-  expect(shown('unreachable', 'no answer')).toEqual([['State', 'unreachable, for 12 min']]);
+    linesOf(texts.dishCard({ ...STATE, dish: { ...DISH, state, detail } }));
+  expect(shown('outage', 'no pings')).toEqual(['State: outage (no pings), for 12 min']);
+  expect(shown('unreachable', 'no answer')).toEqual(['State: unreachable, for 12 min']);
   const recording = { directory: 'home', lines: 12_345, waiting: 7, lost: 0, deletedFiles: 0 };
-  expect(texts.recordingsCard({ ...STATE, recording })).toEqual([
-    ['Folder', 'home'],
-    ['Lines', '12,345'],
-    ['Waiting for the disk', '7'],
-    ['Old files deleted', '0'],
-  ]);
+  const recorded = ['Folder: home', 'Lines: 12,345', 'Waiting for the disk: 7', 'Old files deleted: 0'];
+  expect(linesOf(texts.recordingsCard({ ...STATE, recording }))).toEqual(recorded);
   const inView = [{ name: 'STARLINK-1', elevationDegrees: 61.4, azimuthDegrees: 359 }];
-  expect(texts.skyCard({ ...STATE, sky: { state: 'running', satellites: 1, inView } })).toEqual([
-    ['In view', '1 satellite above 25°'],
-    ['STARLINK-1', '61° high, north'],
-  ]);
-  expect(texts.handoversCard(service.handovers(), 3.1, STATE)).toEqual([
-    ['Next', 'in 4 s'],
-    ['Uncertainty', '± 2.0 s'],
-  ]);
+  const sky = linesOf(texts.skyCard({ ...STATE, sky: { state: 'running', satellites: 1, inView } }));
+  expect(sky).toEqual(['In view: 1 satellite above 25°', 'STARLINK-1: 61° high, north']);
+  const handovers = linesOf(texts.handoversCard(service.handovers(), 3.1, STATE));
+  expect(handovers).toEqual(['Next: in 4 s', 'Uncertainty: ± 2.0 s']);
 });
 
 test('the last hour is summed up, and says what to do about obstruction', () => {

@@ -1,7 +1,5 @@
-/** The recorder with its folder: what it writes, with a full disk, at its limit and after a restart. */
-
 import { appendFileSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -53,207 +51,176 @@ const numbers = () => lines().map(({ data }) => (data as { n: number }).n);
 /** Returns `count` successive numbers. The last number is `end - 1`. */
 const newest = (count: number, end: number) => Array.from({ length: count }, (_, i) => end - count + i);
 
-describe('a recording', () => {
-  test('contains all records as lines of JSON', async () => {
+test('a recording contains all records as lines of JSON', async () => {
+  const { made } = await recorder();
+  made.telemetry({ atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 });
+  made.record('report', { player: 'p', observations: [] });
+  made.record('trigger', { data: { name: 'latency' } });
+  await made.flush();
+  expect(made.status()).toMatchObject({ lines: 3, waiting: 0 });
+  await made.close();
+  expect(lines()).toEqual([
+    { kind: 'telemetry', atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 },
+    { kind: 'report', atMs: clock.utcMs(), player: 'p', observations: [] },
+    { kind: 'trigger', atMs: clock.utcMs(), data: { name: 'latency' } },
+  ]);
+});
+
+// cli/record/record.test.ts reads rates, pings and places.
+test('a recording has a trace per download, from the first busy second on, and none of idle players', async () => {
+  const { made } = await recorder();
+  const zeroMs = clock.utcMs();
+  observe(made, zeroMs, { from: 3, to: 30 });
+  await made.flush();
+  expect(readdirSync(at())).toEqual([]);
+  observe(made, zeroMs, { from: 30, to: 70, bits: 4e6 });
+  observe(made, zeroMs, { from: 70, to: 80 });
+  observe(made, zeroMs, { from: 80, to: 90, bits: 4e6 });
+  await made.close();
+  const [first, second] = readTraces([at()]);
+  expect(first).toMatchObject({ durationSeconds: 40, metadata: { startUtcMs: zeroMs + 30_000 } });
+  expect([...first!.ratesBps].every((rate) => Math.abs(rate - 40e6) < 1e5)).toBe(true);
+  expect(second!.durationSeconds).toBeGreaterThanOrEqual(9);
+});
+
+test('a full disk neither loses nor repeats bytes', async () => {
+  const disk = new SmallDisk();
+  const { made, trigger } = await recorder({ files: disk });
+  for (let i = 0; i < 60; i++) {
+    trigger(i, i % 17);
+    disk.room += i % 3 === 0 ? 0 : (i * 5) % 23;
+    clock.advance(6);
+    await made.flush();
+    expect(made.status()).toMatchObject({ lost: 0 });
+  }
+  expect(made.status().waiting).toBeGreaterThan(20);
+  disk.room = 1e6;
+  await made.close();
+  expect(made.status()).toMatchObject({ lines: 60, waiting: 0 });
+  expect(numbers()).toEqual(newest(60, 60));
+});
+
+test('a full disk loses no file that begins or is finished meanwhile, nor the sidecar of a trace', async () => {
+  const disk = new SmallDisk(30);
+  const { made, problems, trigger } = await recorder({ files: disk });
+  const startMs = clock.utcMs();
+  // Each leap finishes the trace, and after 7 hours the records are rotated.
+  for (let n = 0; n < 4; n++) {
+    observe(made, startMs, { from: n * 100, to: n * 100 + 11, bits: 4e6 });
+    trigger(n);
+    made.onLeap();
+    await made.flush();
+    clock.advance(7 * 3600);
+  }
+  const message = 'ENOSPC: no space left; lines wait to be written';
+  expect(problems.list()).toMatchObject([{ code: 'failed', message }]);
+  expect(readdirSync(at()).filter((name) => name.endsWith('.csv'))).toEqual([]);
+  expect(made.status().waiting).toBeGreaterThan(40);
+  disk.room = 1e6;
+  await made.flush();
+  expect(problems.list()).toEqual([]);
+  expect(made.status()).toMatchObject({ waiting: 0, lines: 4 + 4 * 12 });
+  await made.close();
+  expect(numbers()).toEqual([0, 1, 2, 3]);
+  expect(readTraces([at()]).map(({ durationSeconds }) => durationSeconds)).toEqual([10, 10, 10, 10]);
+});
+
+test('a full disk loses the newest lines if it lasts too long, and reports that', async () => {
+  const disk = new SmallDisk();
+  const { made, problems, trigger } = await recorder({ files: disk, maxBytes: 40_000 });
+  for (let n = 0; n < 500; n++) {
+    trigger(n);
+    clock.advance(1);
+    await made.flush();
+  }
+  const { lost, waiting } = made.status();
+  expect(lost + waiting).toBe(500);
+  expect(waiting).toBeGreaterThan(100);
+  const message = `${lost} lines are lost`;
+  expect(problems.list()).toContainEqual(expect.objectContaining({ code: 'lost', message }));
+  disk.room = 1e6;
+  await made.flush();
+  expect(problems.list()).toMatchObject([{ code: 'lost' }]);
+  trigger(500);
+  await expect(made.close()).rejects.toThrow(`recording: ${lost} lines are lost`);
+  expect(numbers()).toEqual([...newest(waiting, waiting), 500]);
+});
+
+test("a restarted recorder records only new seconds of the dish's history, unless the clock was set back", async () => {
+  const start = async () => {
     const { made } = await recorder();
-    made.telemetry({ atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 });
-    made.record('report', { player: 'p', observations: [] });
-    made.record('trigger', { data: { name: 'latency' } });
-    await made.flush();
-    expect(made.status()).toMatchObject({ lines: 3, waiting: 0 });
+    for (let ago = 900; ago > 0; ago--) made.telemetry({ atMs: clock.utcMs() - ago * 1000, fromHistory: true });
     await made.close();
-    expect(lines()).toEqual([
-      { kind: 'telemetry', atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 },
-      { kind: 'report', atMs: clock.utcMs(), player: 'p', observations: [] },
-      { kind: 'trigger', atMs: clock.utcMs(), data: { name: 'latency' } },
-    ]);
-  });
-
-  test('contains traces that other commands can read, in UTC and with pings', async () => {
-    const { made } = await recorder({ place: () => '48.1, 11.6' });
-    const zeroMs = clock.utcMs();
-    // The player downloads for 40 s, pauses for 10 s, and downloads for 10 s.
-    for (let from = 30; from < 90; from++) {
-      const isBusy = from < 70 || from >= 80;
-      made.telemetry({ atMs: zeroMs + from * 1000, latencyMs: 25, dropRate: 0.01 });
-      observe(made, zeroMs, { from, to: from + 1, ...(isBusy && { bits: 4e6 }) });
-    }
-    await made.close();
-    const [first, second] = readTraces([at()]);
-    expect(first!.durationSeconds).toBe(40);
-    expect(second!.durationSeconds).toBeGreaterThanOrEqual(9);
-    expect([...first!.ratesBps].every((rate) => Math.abs(rate - 40e6) < 1e5)).toBe(true);
-    expect(first!.rttSeconds![5]).toBeCloseTo(0.025);
-    const [location, day] = ['48.1, 11.6', new Date(zeroMs).toISOString().slice(0, 10)];
-    expect(first!.metadata).toMatchObject({ dataset: 'recorded', location, recordingGroup: `${location} ${day}` });
-    expect(first!.metadata.startUtcMs).toBe(zeroMs + 30_000);
-  });
-
-  test('has no trace of idle players, and begins one with the first busy second', async () => {
-    const { made } = await recorder();
-    const zeroMs = clock.utcMs();
-    observe(made, zeroMs, { from: 3, to: 10 });
-    await made.flush();
-    expect(readdirSync(at())).toEqual([]);
-    observe(made, zeroMs, { from: 10, to: 20, bits: 2e6 });
-    observe(made, zeroMs, { from: 20, to: 21 });
-    await made.close();
-    const [trace] = readTraces([at()]);
-    expect(trace).toMatchObject({ durationSeconds: 10, metadata: { startUtcMs: zeroMs + 10_000 } });
-  });
+    const seconds = clock.utcMs() / 1000;
+    for (const name of readdirSync(at())) utimesSync(at(name), seconds, seconds);
+    return lines().length;
+  };
+  expect(await start()).toBe(900);
+  clock.advance(7);
+  expect(await start()).toBe(900 + 6);
+  clock.leap(-86_400);
+  expect(await start()).toBe(900 + 6 + 900);
 });
 
-describe('a full disk', () => {
-  test('neither loses nor repeats bytes', async () => {
-    const disk = new SmallDisk();
-    const { made, trigger } = await recorder({ files: disk });
-    for (let i = 0; i < 60; i++) {
-      trigger(i, i % 17);
-      disk.room += i % 3 === 0 ? 0 : (i * 5) % 23;
-      clock.advance(6);
-      await made.flush();
-      expect(made.status()).toMatchObject({ lost: 0 });
-    }
-    expect(made.status().waiting).toBeGreaterThan(20);
-    disk.room = 1e6;
+test('a restarted recorder repairs files after a crash and begins a new one', async () => {
+  for (const n of [1, 2]) {
+    const { made, trigger } = await recorder();
+    trigger(n);
     await made.close();
-    expect(made.status()).toMatchObject({ lines: 60, waiting: 0 });
-    expect(numbers()).toEqual(newest(60, 60));
-  });
-
-  test('loses no file that begins or is finished meanwhile, nor the sidecar of a trace', async () => {
-    const disk = new SmallDisk(30);
-    const { made, problems, trigger } = await recorder({ files: disk });
-    const startMs = clock.utcMs();
-    // Each leap finishes the trace, and after 7 hours the records are rotated.
-    for (let n = 0; n < 4; n++) {
-      observe(made, startMs, { from: n * 100, to: n * 100 + 11, bits: 4e6 });
-      trigger(n);
-      made.onLeap();
-      await made.flush();
-      clock.advance(7 * 3600);
-    }
-    const message = 'ENOSPC: no space left; lines wait to be written';
-    expect(problems.list()).toMatchObject([{ code: 'failed', message }]);
-    expect(readdirSync(at()).filter((name) => name.endsWith('.csv'))).toEqual([]);
-    expect(made.status().waiting).toBeGreaterThan(40);
-    disk.room = 1e6;
-    await made.flush();
-    expect(problems.list()).toEqual([]);
-    expect(made.status()).toMatchObject({ waiting: 0, lines: 4 + 4 * 12 });
-    await made.close();
-    expect(numbers()).toEqual([0, 1, 2, 3]);
-    expect(readTraces([at()]).map(({ durationSeconds }) => durationSeconds)).toEqual([10, 10, 10, 10]);
-  });
-
-  test('loses the newest lines if it lasts too long, and reports that', async () => {
-    const disk = new SmallDisk();
-    const { made, problems, trigger } = await recorder({ files: disk, maxBytes: 40_000 });
-    for (let n = 0; n < 500; n++) {
-      trigger(n);
-      clock.advance(1);
-      await made.flush();
-    }
-    const { lost, waiting } = made.status();
-    expect(lost + waiting).toBe(500);
-    expect(waiting).toBeGreaterThan(100);
-    const message = `${lost} lines are lost`;
-    expect(problems.list()).toContainEqual(expect.objectContaining({ code: 'lost', message }));
-    disk.room = 1e6;
-    await made.flush();
-    expect(problems.list()).toMatchObject([{ code: 'lost' }]);
-    trigger(500);
-    await expect(made.close()).rejects.toThrow(`recording: ${lost} lines are lost`);
-    expect(numbers()).toEqual([...newest(waiting, waiting), 500]);
-  });
+    if (n === 1) appendFileSync(at(readdirSync(at())[0]!), '{"kind":"tri');
+  }
+  expect(numbers()).toEqual([1, 2]);
 });
 
-describe('a restarted recorder', () => {
-  test("records only new seconds of the dish's history, unless the clock was set back", async () => {
-    const start = async () => {
-      const { made } = await recorder();
-      for (let ago = 900; ago > 0; ago--) made.telemetry({ atMs: clock.utcMs() - ago * 1000, fromHistory: true });
-      await made.close();
-      const seconds = clock.utcMs() / 1000;
-      for (const name of readdirSync(at())) utimesSync(at(name), seconds, seconds);
-      return lines().length;
-    };
-    expect(await start()).toBe(900);
-    clock.advance(7);
-    expect(await start()).toBe(900 + 6);
-    clock.leap(-86_400);
-    expect(await start()).toBe(900 + 6 + 900);
-  });
+const bytesInFolder = () => readdirSync(at()).reduce((sum, name) => sum + statSync(at(name)).size, 0);
 
-  test('repairs files after a crash and begins a new one', async () => {
-    for (const n of [1, 2]) {
-      const { made, trigger } = await recorder();
-      trigger(n);
-      await made.close();
-      if (n === 1) appendFileSync(at(readdirSync(at())[0]!), '{"kind":"tri');
-    }
-    expect(numbers()).toEqual([1, 2]);
-  });
-
-  test('refuses a folder that cannot be created', async () => {
-    writeFileSync(at('file'), '');
-    const message = expect.stringContaining('expected a folder that can be written to, got "ENOTDIR');
-    const opened = recorder({ directory: at('file', 'below') });
-    await expect(opened).rejects.toMatchObject({ name: 'InputError', message });
-  });
+test('the size limit holds at all times and keeps the newest lines', async () => {
+  const maxBytes = 200_000;
+  const { made, problems, trigger } = await recorder({ maxBytes });
+  for (let n = 0; n < 2000; n++) {
+    trigger(n, 900);
+    // Most lines come one by one, but some come at once.
+    if (n % 10 !== 0 || n % 500 > 400) continue;
+    clock.advance(1);
+    await made.flush();
+    expect(bytesInFolder()).toBeLessThanOrEqual(maxBytes);
+  }
+  await made.close();
+  expect(bytesInFolder()).toBeGreaterThan(maxBytes / 2);
+  const kept = numbers();
+  expect(kept).toEqual(newest(kept.length, 2000));
+  expect(made.status().deletedFiles).toBeGreaterThan(10);
+  expect(problems.list()).toEqual([]);
 });
 
-describe('the size limit', () => {
-  const bytesInFolder = () => readdirSync(at()).reduce((sum, name) => sum + statSync(at(name)).size, 0);
-
-  test('holds at all times and keeps the newest lines', async () => {
-    const maxBytes = 200_000;
-    const { made, problems, trigger } = await recorder({ maxBytes });
-    for (let n = 0; n < 2000; n++) {
-      trigger(n, 900);
-      // Most lines come one by one, but some come at once.
-      if (n % 10 !== 0 || n % 500 > 400) continue;
-      clock.advance(1);
-      await made.flush();
-      expect(bytesInFolder()).toBeLessThanOrEqual(maxBytes);
-    }
+test('the size limit deletes in order of creation, even if the clock was ahead', async () => {
+  for (const [i, leapDays] of [40, -40].entries()) {
+    clock.leap(leapDays * 86_400);
+    const { made, write } = await recorder({ maxBytes: 100_000 });
+    await write(60 * i, 60 * (i + 1));
     await made.close();
-    expect(bytesInFolder()).toBeGreaterThan(maxBytes / 2);
-    const kept = numbers();
-    expect(kept).toEqual(newest(kept.length, 2000));
-    expect(made.status().deletedFiles).toBeGreaterThan(10);
-    expect(problems.list()).toEqual([]);
-  });
+  }
+  const kept = numbers();
+  expect(kept.length).toBeGreaterThan(60);
+  expect(kept).toEqual(newest(kept.length, 120));
+});
 
-  test('deletes in order of creation, even if the clock was ahead', async () => {
-    for (const [i, leapDays] of [40, -40].entries()) {
-      clock.leap(leapDays * 86_400);
-      const { made, write } = await recorder({ maxBytes: 100_000 });
-      await write(60 * i, 60 * (i + 1));
-      await made.close();
-    }
-    const kept = numbers();
-    expect(kept.length).toBeGreaterThan(60);
-    expect(kept).toEqual(newest(kept.length, 120));
-  });
+test('the size limit leaves space for open files, and what is no recording', async () => {
+  for (let n = 1; n <= 100; n++) writeFileSync(at(`records-20260101T000000Z_${n}.jsonl`), `${'x'.repeat(99)}\n`);
+  writeFileSync(at('diary.txt'), 'x');
+  const { made } = await recorder({ maxBytes: 100 * 48 });
+  expect(readdirSync(at())).toHaveLength(36 + 1);
+  expect(made.status().deletedFiles).toBe(64);
+  await made.close();
+});
 
-  test('leaves space for open files, and what is no recording', async () => {
-    for (let n = 1; n <= 100; n++) writeFileSync(at(`records-20260101T000000Z_${n}.jsonl`), `${'x'.repeat(99)}\n`);
-    writeFileSync(at('diary.txt'), 'x');
-    const { made } = await recorder({ maxBytes: 100 * 48 });
-    expect(readdirSync(at())).toHaveLength(36 + 1);
-    expect(made.status().deletedFiles).toBe(64);
-    await made.close();
-  });
-
-  test('is reported as exceeded if files cannot be deleted, and recording continues', async () => {
-    const disk = new SmallDisk(1e9);
-    disk.unlink = () => Promise.reject(new Error('EPERM: not allowed'));
-    const { made, problems, write } = await recorder({ maxBytes: 50_000, files: disk });
-    await write(0, 100);
-    const message = 'old recordings cannot be deleted: EPERM: not allowed';
-    expect(problems.list()).toMatchObject([{ code: 'over-limit', message }]);
-    await made.close();
-    expect(numbers()).toHaveLength(100);
-  });
+test('the size limit is reported as exceeded if files cannot be deleted, and recording continues', async () => {
+  const disk = new SmallDisk(1e9);
+  disk.unlink = () => Promise.reject(new Error('EPERM: not allowed'));
+  const { made, problems, write } = await recorder({ maxBytes: 50_000, files: disk });
+  await write(0, 100);
+  const message = 'old recordings cannot be deleted: EPERM: not allowed';
+  expect(problems.list()).toMatchObject([{ code: 'over-limit', message }]);
+  await made.close();
+  expect(numbers()).toHaveLength(100);
 });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { serving } from '../../replay/serving.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -72,125 +72,109 @@ test('the sky shows what is above 25 degrees at a place, without one nothing', a
   expect(sky.reply()).toMatchObject({ state: 'elements-too-old', satellites: ALL, inView: [] });
 });
 
-describe('the source of elements', () => {
-  test('reads a file, and reports elements that are too old', async () => {
-    const { source: elements, clock, problems } = await refreshed();
-    expect(elements.isFresh).toBe(true);
-    expect(elements.ageMs).toBeCloseTo(3_600_000, -1);
-    const problemsAfterLeap = async (days: number) => {
-      clock.leap(days * 86_400);
-      clock.advance(60);
-      await elements.refresh();
-      return problems.list();
-    };
-    const tooOld = [{ part: 'sky', code: 'elements-too-old' }];
-    // Elements from the future are as wrong as old elements.
-    expect(await problemsAfterLeap(-20)).toMatchObject(tooOld);
-    expect(await problemsAfterLeap(20)).toEqual([]);
-    // The age is checked even if the elements are not read again.
-    const message = 'the newest are 20.0 days old, expected at most 7';
-    expect(await problemsAfterLeap(20)).toMatchObject([{ ...tooOld[0], message }]);
-    expect(elements.isFresh).toBe(false);
-  });
+test('the source of elements reads a file, and reports elements that are too old', async () => {
+  const { source: elements, clock, problems } = await refreshed();
+  expect(elements.isFresh).toBe(true);
+  expect(elements.ageMs).toBeCloseTo(3_600_000, -1);
+  const problemsAfterLeap = async (days: number) => {
+    clock.leap(days * 86_400);
+    clock.advance(60);
+    await elements.refresh();
+    return problems.list();
+  };
+  const tooOld = [{ part: 'sky', code: 'elements-too-old' }];
+  // Elements from the future are as wrong as old elements.
+  expect(await problemsAfterLeap(-20)).toMatchObject(tooOld);
+  expect(await problemsAfterLeap(20)).toEqual([]);
+  // The age is checked even if the elements are not read again.
+  const message = 'the newest are 20.0 days old, expected at most 7';
+  expect(await problemsAfterLeap(20)).toMatchObject([{ ...tooOld[0], message }]);
+  expect(elements.isFresh).toBe(false);
+});
 
-  test('reports a missing or invalid file', async () => {
-    writeFileSync(at('garbage.tle'), '\u0000\u0001');
-    for (const name of ['none.tle', 'garbage.tle']) {
-      const { problems } = await refreshed({ source: at(name) });
-      const message = expect.stringContaining(name);
-      expect(problems.list()).toMatchObject([{ part: 'sky', code: 'no-elements', message }]);
-    }
+test('the source of elements reports what it cannot read, without the query of a URL or what a server says', async () => {
+  writeFileSync(at('garbage.tle'), '\u0000\u0001');
+  const server = await serving(({ url = '' }, response) => {
+    const endless = () => response.write(' '.repeat(1e6), (error) => error || endless());
+    if (url.startsWith('/endless')) endless();
+    else if (url.startsWith('/page')) response.end('<p>no account with hunter2</p>');
+    else response.writeHead(403, 'hunter2').end('hunter2');
   });
+  const gone = await serving(() => {});
+  gone.close();
+  const none = 'expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"';
+  for (const [address, message] of Object.entries({
+    [at('none.tle')]: expect.stringContaining('none.tle'),
+    [at('garbage.tle')]: expect.stringContaining('garbage.tle'),
+    [`${server.url}/endless`]: expect.stringContaining('/endless: expected at most 32000000 characters, got 3'),
+    [`${server.url}/page?key=hunter2`]: `${server.url}/page: ${none}`,
+    [`${server.url}/none?key=hunter2`]: `${server.url}/none: expected an answer with success, got 403`,
+    [`${gone.url}/tle?key=hunter2`]: `${gone.url}/tle: it cannot be read (ECONNREFUSED)`,
+  })) {
+    const { problems } = await refreshed({ source: address, cacheDirectory: at('unread') });
+    expect(problems.list()).toMatchObject([{ part: 'sky', code: 'no-elements', message }]);
+  }
+});
 
-  test('downloads a URL and falls back to a copy on disk', async () => {
-    let isGarbage = false;
-    let requests = 0;
-    const server = await serving((_, response) => {
-      requests++;
-      response.end(isGarbage ? '<html>' : SHELL);
-    });
-    const options = { source: `${server.url}/tle`, cacheDirectory: at('copies') };
-    const first = await refreshed(options);
-    const refreshAfter = async ({ source: elements, clock }: typeof first, seconds: number) => {
-      clock.advance(seconds);
-      await elements.refresh();
-      expect(countOf(elements)).toBe(ALL);
-      expect(copies('copies')).toEqual([SHELL]);
-      return requests;
-    };
-    // The source downloads again only after some hours.
-    expect(await refreshAfter(first, 3600)).toBe(1);
-    isGarbage = true;
-    expect(await refreshAfter(first, 6 * 3600)).toBe(2);
-    expect(first.problems.list()).toMatchObject([{ code: 'elements-not-renewed' }]);
-    // It retries soon after a failure, and clears the problem after a success.
-    isGarbage = false;
-    expect(await refreshAfter(first, 900)).toBe(3);
-    expect(first.problems.list()).toEqual([]);
-    // A start without internet uses an old copy and retries soon.
-    isGarbage = true;
-    touchCopies('copies', 0);
-    expect(await refreshAfter(await refreshed(options), 900)).toBe(5);
+test('the source of elements downloads a URL and falls back to a copy on disk', async () => {
+  let isGarbage = false;
+  let requests = 0;
+  const server = await serving((_, response) => {
+    requests++;
+    response.end(isGarbage ? '<html>' : SHELL);
   });
+  const options = { source: `${server.url}/tle`, cacheDirectory: at('copies') };
+  const first = await refreshed(options);
+  const refreshAfter = async ({ source: elements, clock }: typeof first, seconds: number) => {
+    clock.advance(seconds);
+    await elements.refresh();
+    expect(countOf(elements)).toBe(ALL);
+    expect(copies('copies')).toEqual([SHELL]);
+    return requests;
+  };
+  // The source downloads again only after some hours.
+  expect(await refreshAfter(first, 3600)).toBe(1);
+  isGarbage = true;
+  expect(await refreshAfter(first, 6 * 3600)).toBe(2);
+  expect(first.problems.list()).toMatchObject([{ code: 'elements-not-renewed' }]);
+  // It retries soon after a failure, and clears the problem after a success.
+  isGarbage = false;
+  expect(await refreshAfter(first, 900)).toBe(3);
+  expect(first.problems.list()).toEqual([]);
+  // A start without internet uses an old copy and retries soon.
+  isGarbage = true;
+  touchCopies('copies', 0);
+  expect(await refreshAfter(await refreshed(options), 900)).toBe(5);
+});
 
-  test('keeps one copy per URL', async () => {
-    const other = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS });
-    const requests: unknown[] = [];
-    const server = await serving(({ url }, response) => {
-      requests.push(url);
-      response.end(url === '/starlink' ? SHELL : other);
-    });
-    const sizes: unknown[] = [];
-    for (const path of ['starlink', 'other', 'starlink', 'other?group=x']) {
-      const made = await refreshed({ source: `${server.url}/${path}`, cacheDirectory: at('addresses') });
-      touchCopies('addresses');
-      sizes.push(countOf(made.source));
-    }
-    expect(sizes).toEqual([ALL, 6, ALL, 6]);
-    // The third refresh used the copy, as after a restart.
-    expect(requests).toEqual(['/starlink', '/other', '/other?group=x']);
+test('the source of elements keeps one copy per URL', async () => {
+  const other = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS });
+  const requests: unknown[] = [];
+  const server = await serving(({ url }, response) => {
+    requests.push(url);
+    response.end(url === '/starlink' ? SHELL : other);
   });
+  const sizes: unknown[] = [];
+  for (const path of ['starlink', 'other', 'starlink', 'other?group=x']) {
+    const made = await refreshed({ source: `${server.url}/${path}`, cacheDirectory: at('addresses') });
+    touchCopies('addresses');
+    sizes.push(countOf(made.source));
+  }
+  expect(sizes).toEqual([ALL, 6, ALL, 6]);
+  // The third refresh used the copy, as after a restart.
+  expect(requests).toEqual(['/starlink', '/other', '/other?group=x']);
+});
 
-  test('downloads a URL if the copy is invalid or cannot be written', async () => {
-    const server = await serving((_, response) => response.end(SHELL));
-    const options = { source: `${server.url}/tle`, cacheDirectory: at('broken') };
-    await refreshed(options);
-    for (const name of readdirSync(at('broken'))) writeFileSync(at(`broken/${name}`), 'tea');
-    touchCopies('broken');
-    const second = await refreshed(options);
-    const third = await refreshed({ ...options, cacheDirectory: at('shell.tle') });
-    expect([second, third].map((made) => countOf(made.source))).toEqual([ALL, ALL]);
-    expect(third.problems.list()).toEqual([]);
-  });
-
-  test('stops to read a body without an end', async () => {
-    const server = await serving((_, response) => {
-      const more = () => response.write(' '.repeat(1e6), (error) => error || more());
-      more();
-    });
-    const { problems } = await refreshed({ source: `${server.url}/tle`, cacheDirectory: at('endless') });
-    const message = expect.stringContaining('/tle: expected at most 32000000 characters, got 3');
-    expect(problems.list()).toMatchObject([{ code: 'no-elements', message }]);
-  });
-
-  test('shows neither the query of a URL nor what the server says', async () => {
-    const server = await serving(({ url }, response) => {
-      if (url?.startsWith('/page') === true) response.end('<p>no account with hunter2</p>');
-      else response.writeHead(403, 'hunter2').end('hunter2');
-    });
-    const gone = await serving(() => {});
-    gone.close();
-    const messages: string[] = [];
-    for (const address of [`${server.url}/page`, `${server.url}/none`, `${gone.url}/tle`]) {
-      const { problems } = await refreshed({ source: `${address}?key=hunter2`, cacheDirectory: at('secrets') });
-      messages.push(...problems.list().map(({ message }) => message));
-    }
-    expect(messages).toEqual([
-      `${server.url}/page: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"`,
-      `${server.url}/none: expected an answer with success, got 403`,
-      `${gone.url}/tle: it cannot be read (ECONNREFUSED)`,
-    ]);
-  });
+test('the source of elements downloads a URL if the copy is invalid or cannot be written', async () => {
+  const server = await serving((_, response) => response.end(SHELL));
+  const options = { source: `${server.url}/tle`, cacheDirectory: at('broken') };
+  await refreshed(options);
+  for (const name of readdirSync(at('broken'))) writeFileSync(at(`broken/${name}`), 'tea');
+  touchCopies('broken');
+  const second = await refreshed(options);
+  const third = await refreshed({ ...options, cacheDirectory: at('shell.tle') });
+  expect([second, third].map((made) => countOf(made.source))).toEqual([ALL, ALL]);
+  expect(third.problems.list()).toEqual([]);
 });
 
 function copies(name: string): string[] {

@@ -1,5 +1,5 @@
 import { json } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { serving } from '../../replay/serving.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { startForTest } from '../opened.fixture.ts';
@@ -23,38 +23,36 @@ function firings(trigger: Partial<Trigger>, values: readonly (number | undefined
 }
 const seconds = (...args: Parameters<typeof firings>) => firings(...args).map(({ second }) => second);
 
-describe('triggers', () => {
-  test('fire when the threshold is passed, with value and threshold', () => {
-    const fired = { id: expect.any(String), name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50 };
-    expect(firings({}, [30, 60, 40])).toEqual([{ second: 2, ...fired, message: 'latencyMs 60 > 50' }]);
-    expect(seconds({ comparison: '>=' }, [50])).toEqual([1]);
-    expect(seconds({ comparison: '<' }, [50, 49])).toEqual([2]);
-    expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
-  });
+test('triggers fire when the threshold is passed, with value and threshold', () => {
+  const fired = { id: expect.any(String), name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50 };
+  expect(firings({}, [30, 60, 40])).toEqual([{ second: 2, ...fired, message: 'latencyMs 60 > 50' }]);
+  expect(seconds({ comparison: '>=' }, [50])).toEqual([1]);
+  expect(seconds({ comparison: '<' }, [50, 49])).toEqual([2]);
+  expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
+});
 
-  test('compare with the mean of the previous windows, once there are enough', () => {
-    const threshold = { times: 10, of: 'mean', windows: 10 } as const;
-    const calm = new Array<number>(10).fill(20);
-    expect(seconds({ threshold }, [...calm.slice(1), 500, 20])).toEqual([]);
-    expect(seconds({ threshold }, [...calm, 201, 20])).toEqual([11]);
-    expect(seconds({ threshold }, [...calm, 199])).toEqual([]);
-    const spike = BUILT_IN_TRIGGERS.find(({ name }) => name === 'latency-spike')!;
-    expect(seconds(spike, [...calm, 199, 20, 400])).toEqual([13]);
-    const halved = { times: 0.5, of: 'mean', windows: 2 } as const;
-    expect(seconds({ threshold: halved, comparison: '<' }, [10, 30, 11, 10])).toEqual([4]);
-    const paired = { times: 2, of: 'mean', windows: 2 } as const;
-    expect(seconds({ threshold: paired, windowSeconds: 2 }, [10, 10, 10, 10, 10, 40, 40])).toEqual([6, 7]);
-  });
+test('triggers compare with the mean of the previous windows, once there are enough', () => {
+  const threshold = { times: 10, of: 'mean', windows: 10 } as const;
+  const calm = new Array<number>(10).fill(20);
+  expect(seconds({ threshold }, [...calm.slice(1), 500, 20])).toEqual([]);
+  expect(seconds({ threshold }, [...calm, 201, 20])).toEqual([11]);
+  expect(seconds({ threshold }, [...calm, 199])).toEqual([]);
+  const spike = BUILT_IN_TRIGGERS.find(({ name }) => name === 'latency-spike')!;
+  expect(seconds(spike, [...calm, 199, 20, 400])).toEqual([13]);
+  const halved = { times: 0.5, of: 'mean', windows: 2 } as const;
+  expect(seconds({ threshold: halved, comparison: '<' }, [10, 30, 11, 10])).toEqual([4]);
+  const paired = { times: 2, of: 'mean', windows: 2 } as const;
+  expect(seconds({ threshold: paired, windowSeconds: 2 }, [10, 10, 10, 10, 10, 40, 40])).toEqual([6, 7]);
+});
 
-  test('evaluate windows of several seconds', () => {
-    expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3, 7, 8]);
-    expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3, 4]);
-  });
+test('triggers evaluate windows of several seconds', () => {
+  expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3, 7, 8]);
+  expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3, 4]);
+});
 
-  test('hold off after firing, and do not fire on unknown values', () => {
-    expect(seconds({ holdOffSeconds: 5 }, new Array(12).fill(60))).toEqual([1, 6, 11]);
-    expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
-  });
+test('triggers hold off after firing, and do not fire on unknown values', () => {
+  expect(seconds({ holdOffSeconds: 5 }, new Array(12).fill(60))).toEqual([1, 6, 11]);
+  expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
 });
 
 /** Starts a service with a trigger, and collects its firings. */
@@ -66,118 +64,109 @@ async function firing(trigger: Partial<Trigger>) {
   return { clock, service, fired };
 }
 
-describe('evaluation of seconds', () => {
-  test('counts missing seconds as unknown', () => {
-    const engine = new Triggers([{ ...BASE, windowSeconds: 3 }]);
-    const at = (atSeconds: number, latencyMs: number) => engine.observe({ latencyMs }, { atSeconds, atMs: 0 }).length;
-    const fired = [at(1, 0), at(2, 0), at(3, 0), at(10, 60), at(11.3, 60), at(12.1, 0), at(14, 0)];
-    expect(fired).toEqual([0, 0, 0, 1, 1, 0, 0]);
-  });
-
-  test('evaluates each second of the dish once, with a unique id per firing', async () => {
-    const { clock, service, fired } = await firing({ threshold: 200 });
-    const start = clock.utcMs();
-    const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
-    // Seconds before the start of the service do not fire.
-    for (let number = -20; number <= 0; number++) service.observeTelemetry({ ...second(number), fromHistory: true });
-    expect(fired).toEqual([]);
-    for (let number = 1; number <= 140; number++) {
-      // Seconds arrive in bursts of four, with jittered times.
-      if (number % 4 === 0) clock.advance(4);
-      const { atMs, latencyMs } = second(number);
-      service.observeTelemetry({ atMs: atMs + (number % 3) * 100, latencyMs });
-    }
-    const spikes = Array.from({ length: 20 }, (_, i) => 7 * (i + 1));
-    expect(fired.map(({ atMs }) => Math.round((atMs - start) / 1000))).toEqual(spikes);
-    expect(new Set(fired.map(({ id }) => id)).size).toBe(20);
-    for (const { id } of fired) expect(id).toMatch(/^[0-9a-f-]{36}$/);
-  });
-
-  test('evaluates each handover when it is due', async () => {
-    const { clock, service, fired } = await firing({ metric: 'handover', threshold: 0, holdOffSeconds: 5 });
-    for (const seconds of [3.2, 4.1, 0.1, 5]) {
-      clock.advance(seconds);
-      service.publish('handover', {});
-    }
-    const end = clock.utcMs();
-    expect(fired).toMatchObject([{ atMs: end - 9200 }, { atMs: end }]);
-  });
+test('the engine counts missing seconds as unknown', () => {
+  const engine = new Triggers([{ ...BASE, windowSeconds: 3 }]);
+  const at = (atSeconds: number, latencyMs: number) => engine.observe({ latencyMs }, { atSeconds, atMs: 0 }).length;
+  const fired = [at(1, 0), at(2, 0), at(3, 0), at(10, 60), at(11.3, 60), at(12.1, 0), at(14, 0)];
+  expect(fired).toEqual([0, 0, 0, 1, 1, 0, 0]);
 });
 
-describe('the config file', () => {
-  test('adds to the built-in triggers or replaces them', () => {
-    const threshold = { times: 10, of: 'mean', windows: 10 };
-    const own = { name: 'latency', metric: 'latencyMs', comparison: '>', threshold };
-    const config = parseConfig(JSON.stringify({ triggers: [own], webhook: 'https://hooks.example/x' }), 'c.json');
-    expect(config.webhook).toBe('https://hooks.example/x');
-    expect(config.triggers).toHaveLength(BUILT_IN_TRIGGERS.length);
-    expect(config.triggers.at(-1)).toEqual({ ...own, windowSeconds: 1, holdOffSeconds: 15 });
-    expect(parseConfig('{"builtIn": false}', 'c.json')).toEqual({ triggers: [] });
-    expect(parseConfig('{}', 'c.json').triggers).toEqual(BUILT_IN_TRIGGERS);
-  });
-
-  const mean = { times: 1, of: 'mean', windows: 1 };
-  const trigger = { name: 'a', metric: 'latencyMs', comparison: '>', threshold: 1 };
-  test.each<[unknown, string]>([
-    [[], 'c.json: expected object, got an empty array'],
-    [{ tea: 1 }, 'c.json: tea: expected no such field, got 1'],
-    [{ builtIn: 1 }, 'c.json: builtIn: expected boolean, got 1'],
-    [{ triggers: {} }, 'c.json: triggers: expected array, got an object'],
-    [{ triggers: [{ ...trigger, metric: 'tea' }] }, 'c.json: triggers[0].metric: expected one of latencyMs, '],
-    [{ triggers: [{ ...trigger, name: 'a b' }] }, 'c.json: triggers[0].name: expected to match pattern "^[A-Z'],
-    [{ triggers: [{ ...trigger, name: undefined }] }, 'triggers[0]: expected to have required properties name, got an'],
-    [{ triggers: [{ ...trigger, comparison: '=' }] }, 'comparison: expected one of >, >=, <, <=, got "="'],
-    [{ triggers: [{ ...trigger, threshold: null }] }, 'triggers[0].threshold: expected number, got null'],
-    [
-      { triggers: [{ ...trigger, threshold: { ...mean, of: 'tea' } }] },
-      'threshold.of: expected one of mean, got "tea"',
-    ],
-    [{ triggers: [{ ...trigger, windowSeconds: 0.5 }] }, 'triggers[0].windowSeconds: expected integer, got 0.5'],
-    [{ triggers: [{ ...trigger, windowSeconds: 0 }] }, 'triggers[0].windowSeconds: expected >= 1, got 0'],
-    [{ triggers: [trigger, trigger] }, 'c.json: triggers[1].name: expected a unique name, got "a"'],
-    [{ triggers: [{ ...trigger, holdoff: 1 }] }, 'c.json: triggers[0].holdoff: expected no such field, got 1'],
-  ])('rejects %j', (config, message) => {
-    expect(() => parseConfig(JSON.stringify(config), 'c.json')).toThrow(message);
-  });
-
-  test('rejects text that is not JSON, and a wrong webhook without quoting it', () => {
-    expect(() => parseConfig('{', 'c.json')).toThrow('c.json: expected JSON, got "text that cannot be parsed"');
-    for (const webhook of ['file:///secret', 'secret', 5]) {
-      const text = JSON.stringify({ webhook });
-      expect(() => parseConfig(text, 'c.json')).toThrow('c.json: webhook: expected an http or https address');
-      expect(() => parseConfig(text, 'c.json')).not.toThrow('secret');
-    }
-  });
+test('the service evaluates each second of the dish once, with a unique id per firing', async () => {
+  const { clock, service, fired } = await firing({ threshold: 200 });
+  const start = clock.utcMs();
+  const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
+  // Seconds before the start of the service do not fire.
+  for (let number = -20; number <= 0; number++) service.observeTelemetry({ ...second(number), fromHistory: true });
+  expect(fired).toEqual([]);
+  for (let number = 1; number <= 140; number++) {
+    // Seconds arrive in bursts of four, with jittered times.
+    if (number % 4 === 0) clock.advance(4);
+    const { atMs, latencyMs } = second(number);
+    service.observeTelemetry({ atMs: atMs + (number % 3) * 100, latencyMs });
+  }
+  const spikes = Array.from({ length: 20 }, (_, i) => 7 * (i + 1));
+  expect(fired.map(({ atMs }) => Math.round((atMs - start) / 1000))).toEqual(spikes);
+  expect(new Set(fired.map(({ id }) => id)).size).toBe(20);
+  for (const { id } of fired) expect(id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-describe('the webhook', () => {
-  test('receives triggers as JSON, in order', async () => {
-    const got: unknown[] = [];
-    const server = await serving(async (request, response) => {
-      got.push(await json(request));
-      response.end();
-    });
-    const problems = new Problems(new ManualClock());
-    const webhook = new Webhook({ url: `${server.url}/secret`, problems });
-    for (const n of [1, 2]) webhook.send({ n });
-    await webhook.idle;
-    expect(got).toEqual([{ n: 1 }, { n: 2 }]);
-    expect(problems.list()).toEqual([]);
-  });
+test('the service evaluates each handover when it is due', async () => {
+  const { clock, service, fired } = await firing({ metric: 'handover', threshold: 0, holdOffSeconds: 5 });
+  for (const seconds of [3.2, 4.1, 0.1, 5]) {
+    clock.advance(seconds);
+    service.publish('handover', {});
+  }
+  const end = clock.utcMs();
+  expect(fired).toMatchObject([{ atMs: end - 9200 }, { atMs: end }]);
+});
 
-  test('reports a failing webhook after retries, without its path', async () => {
-    const problems = new Problems(new ManualClock());
-    let tries = 0;
-    const failing = async (url: unknown) => {
-      if (++tries === 2) throw new TypeError(`cannot fetch ${url}`);
-      return new Response('', { status: 500 });
-    };
-    const webhook = new Webhook({ url: 'https://hooks.example/secret', problems, retryMs: 0, fetch: failing });
-    for (let i = 0; i < 60; i++) webhook.send({ n: i });
-    expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 10 }]);
-    await webhook.idle;
-    expect(tries).toBe(50 * 3);
-    expect(problems.list()).toContainEqual(expect.objectContaining({ part: 'webhook', code: 'failed' }));
-    expect(JSON.stringify(problems.list())).not.toContain('secret');
+test('the config file adds to the built-in triggers or replaces them', () => {
+  const threshold = { times: 10, of: 'mean', windows: 10 };
+  const own = { name: 'latency', metric: 'latencyMs', comparison: '>', threshold };
+  const config = parseConfig(JSON.stringify({ triggers: [own], webhook: 'https://hooks.example/x' }), 'c.json');
+  expect(config.webhook).toBe('https://hooks.example/x');
+  expect(config.triggers).toHaveLength(BUILT_IN_TRIGGERS.length);
+  expect(config.triggers.at(-1)).toEqual({ ...own, windowSeconds: 1, holdOffSeconds: 15 });
+  expect(parseConfig('{"builtIn": false}', 'c.json')).toEqual({ triggers: [] });
+  expect(parseConfig('{}', 'c.json').triggers).toEqual(BUILT_IN_TRIGGERS);
+});
+
+const mean = { times: 1, of: 'mean', windows: 1 };
+const trigger = { name: 'a', metric: 'latencyMs', comparison: '>', threshold: 1 };
+test.each<[unknown, string]>([
+  [[], 'c.json: expected object, got an empty array'],
+  [{ tea: 1 }, 'c.json: tea: expected no such field, got 1'],
+  [{ builtIn: 1 }, 'c.json: builtIn: expected boolean, got 1'],
+  [{ triggers: {} }, 'c.json: triggers: expected array, got an object'],
+  [{ triggers: [{ ...trigger, metric: 'tea' }] }, 'c.json: triggers[0].metric: expected one of latencyMs, '],
+  [{ triggers: [{ ...trigger, name: 'a b' }] }, 'c.json: triggers[0].name: expected to match pattern "^[A-Z'],
+  [{ triggers: [{ ...trigger, name: undefined }] }, 'triggers[0]: expected to have required properties name, got an'],
+  [{ triggers: [{ ...trigger, comparison: '=' }] }, 'comparison: expected one of >, >=, <, <=, got "="'],
+  [{ triggers: [{ ...trigger, threshold: null }] }, 'triggers[0].threshold: expected number, got null'],
+  [{ triggers: [{ ...trigger, threshold: { ...mean, of: 'tea' } }] }, 'threshold.of: expected one of mean, got "tea"'],
+  [{ triggers: [{ ...trigger, windowSeconds: 0.5 }] }, 'triggers[0].windowSeconds: expected integer, got 0.5'],
+  [{ triggers: [{ ...trigger, windowSeconds: 0 }] }, 'triggers[0].windowSeconds: expected >= 1, got 0'],
+  [{ triggers: [trigger, trigger] }, 'c.json: triggers[1].name: expected a unique name, got "a"'],
+  [{ triggers: [{ ...trigger, holdoff: 1 }] }, 'c.json: triggers[0].holdoff: expected no such field, got 1'],
+])('the config file rejects %j', (config, message) => {
+  expect(() => parseConfig(JSON.stringify(config), 'c.json')).toThrow(message);
+});
+
+test('the config file rejects text that is not JSON, and a wrong webhook without quoting it', () => {
+  expect(() => parseConfig('{', 'c.json')).toThrow('c.json: expected JSON, got "text that cannot be parsed"');
+  for (const webhook of ['file:///secret', 'secret', 5]) {
+    const text = JSON.stringify({ webhook });
+    expect(() => parseConfig(text, 'c.json')).toThrow('c.json: webhook: expected an http or https address');
+    expect(() => parseConfig(text, 'c.json')).not.toThrow('secret');
+  }
+});
+
+test('the webhook receives triggers as JSON, in order', async () => {
+  const got: unknown[] = [];
+  const server = await serving(async (request, response) => {
+    got.push(await json(request));
+    response.end();
   });
+  const problems = new Problems(new ManualClock());
+  const webhook = new Webhook({ url: `${server.url}/secret`, problems });
+  for (const n of [1, 2]) webhook.send({ n });
+  await webhook.idle;
+  expect(got).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(problems.list()).toEqual([]);
+});
+
+test('a webhook that fails is reported after retries, without its path', async () => {
+  const problems = new Problems(new ManualClock());
+  let tries = 0;
+  const failing = async (url: unknown) => {
+    if (++tries === 2) throw new TypeError(`cannot fetch ${url}`);
+    return new Response('', { status: 500 });
+  };
+  const webhook = new Webhook({ url: 'https://hooks.example/secret', problems, retryMs: 0, fetch: failing });
+  for (let i = 0; i < 60; i++) webhook.send({ n: i });
+  expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 10 }]);
+  await webhook.idle;
+  expect(tries).toBe(50 * 3);
+  expect(problems.list()).toContainEqual(expect.objectContaining({ part: 'webhook', code: 'failed' }));
+  expect(JSON.stringify(problems.list())).not.toContain('secret');
 });

@@ -4,9 +4,10 @@ import { ScriptedAbandoning, Steady, useManualClock, wait } from '../scripted.fi
 
 useManualClock();
 
-/** A segment of the top representation is in flight; the controller prefers `instead`. */
-function slowDownload(instead: number | undefined = 0) {
-  const controller = Object.assign(new ScriptedAbandoning(), { instead: instead as number | undefined });
+/** A segment of the top representation is in flight; the controller prefers the lowest one. */
+function slowDownload() {
+  const controller = new ScriptedAbandoning();
+  controller.instead = 0;
   const forecaster = new Steady();
   const core = adapted({ controller, forecasters: [forecaster] });
   const request = {};
@@ -27,34 +28,11 @@ test('a video download in flight is abandoned at the next tick, and again only i
   expect(port.abandoned).toHaveLength(2);
 });
 
-test.each<[string, (core: ReturnType<typeof slowDownload>) => void]>([
-  ['it ends', ({ downloads, request }) => downloads.ended(request, 'abandoned', 1)],
-  ['the source ends', ({ sourceEnded }) => sourceEnded()],
-  ['the plugin is detached', ({ stop }) => stop()],
-])('a video download in flight is reconsidered until %s', (_, end) => {
-  const core = slowDownload();
+test.each(['download', 'source', 'plugin'])('a video download in flight is reconsidered until the %s ends', (what) => {
+  const { downloads, request, sourceEnded, stop } = slowDownload();
   expect(jest.getTimerCount()).toBe(1);
-  end(core);
+  if (what === 'download') downloads.ended(request, 'abandoned', 1);
+  else if (what === 'source') sourceEnded();
+  else stop();
   expect(jest.getTimerCount()).toBe(0);
-});
-
-test('a video download in flight is reconsidered at progress events if timers are throttled, as in a hidden tab', async () => {
-  const setInterval = jest.spyOn(globalThis, 'setInterval').mockReturnValue(7 as never);
-  const { port, controller, downloads, request } = slowDownload();
-  controller.instead = undefined;
-  const progress = async (events: number) => {
-    for (let event = 1; event <= events; event++) {
-      wait(0.05);
-      downloads.received(request, { addedBits: 8000 });
-      await Promise.resolve();
-    }
-  };
-  await progress(20);
-  expect(controller.inFlights.map(({ receivedBits }) => receivedBits)).toEqual([32e3, 64e3, 96e3, 128e3, 160e3]);
-  controller.instead = 0;
-  await progress(3);
-  expect(port.abandoned).toEqual([]);
-  await progress(1);
-  expect(port.abandoned).toMatchObject([{ representationId: 'v0' }]);
-  setInterval.mockRestore();
 });

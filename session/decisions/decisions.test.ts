@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { adapted, FakePort, livePort } from '../fake-port.fixture.ts';
-import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../scripted.fixture.ts';
+import { broken, Scripted, ScriptedAbandoning, useManualClock, wait } from '../scripted.fixture.ts';
 
 useManualClock();
 
@@ -73,21 +73,15 @@ test('decide asks the controller once per segment of a live stream, unless somet
 });
 
 test('decide leaves the segment to the player if the controller fails or leaves the ladder, with one fault', () => {
-  const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
-  expect(silent.decisions.decide()).toBeUndefined();
-  expect(silent.events.faults[0]?.message).toBe(
-    'the controller failed: expected a representation from 0 to 2, got undefined',
-  );
-  const { controller, decisions, messages, emitted, session } = scripted();
-  const broken = () => {
-    throw new Error('broken');
-  };
-  for (const next of [3, broken]) {
-    controller.next = next;
-    expect(decisions.decide()).toBeUndefined();
+  for (const [first, got] of [[() => undefined as never, undefined] as const, [3, 3] as const]) {
+    const { controller, decisions, messages, emitted, session } = scripted();
+    for (const next of [first, broken]) {
+      controller.next = next;
+      expect(decisions.decide()).toBeUndefined();
+    }
+    expect(messages()).toEqual([`the controller failed: expected a representation from 0 to 2, got ${got}`]);
+    expect([emitted, session.record.decision]).toEqual([[], undefined]);
   }
-  expect(messages()).toEqual(['the controller failed: expected a representation from 0 to 2, got 3']);
-  expect([emitted, session.record.decision]).toEqual([[], undefined]);
 });
 
 test('decide leaves segments to the player while no download can be measured', () => {
@@ -95,20 +89,6 @@ test('decide leaves segments to the player while no download can be measured', (
   for (const index of [0, 1, 2]) downloads.ended(requests(index), 'whole', 1);
   expect(decisions.decide()).toBeUndefined();
   expect(messages()).toEqual(['no download could be measured: the player decides']);
-});
-
-test('reconsider passes the download in flight; undefined if the controller keeps it', () => {
-  const { controller, port, decisions, requests, emitted } = scripted();
-  expect(decisions.reconsider(0)).toBeUndefined();
-  requests(3, 2);
-  expect(decisions.reconsider(0)).toBeUndefined();
-  expect(controller.inFlights).toMatchObject([{ segmentIndex: 3, bitrateBps: 4e6, sizeBits: 16e6 }]);
-  expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
-  expect(emitted).toEqual([]);
-  controller.instead = 0;
-  expect(decisions.reconsider(0.1)).toEqual({ representationId: 'v0', message: 'scripted: slow' });
-  expect(emitted).toMatchObject([{ kind: 'abandon', inFlight: { segmentIndex: 3 }, representationId: 'v0' }]);
-  expect(port.firsts).toEqual([false, false]);
 });
 
 test('reconsider asks a controller that keeps the download for certain after that time, and anew for another download', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { type Declared, ladderOf, withBitrates } from './ladder.ts';
 
 const picture = (id: string, bitrateBps: number, height?: number, more: Partial<Declared> = {}): Declared => ({
@@ -7,44 +7,38 @@ const picture = (id: string, bitrateBps: number, height?: number, more: Partial<
   ...more,
 });
 
-describe('ladderOf', () => {
-  test('sorts by bitrate, and keeps the best picture of equal bitrates', () => {
-    const all = [
-      picture('c', 2e6, 720),
-      picture('a', 1e6, 360),
-      picture('b', 1e6, 540),
-      picture('d', 2e6, 720, { frameRate: 50 }),
-      picture('e', 3e6, 720, { score: 2 }),
-      picture('f', 3e6, 1080, { score: 1 }),
-    ];
-    expect(ladderOf(all).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
-    expect(ladderOf([picture('x', 1e6), picture('y', 1e6)]).map(({ id }) => id)).toEqual(['y']);
-  });
+test('a ladder is sorted by bitrate, and has the best picture of equal bitrates', () => {
+  const all = [
+    picture('c', 2e6, 720),
+    picture('a', 1e6, 360),
+    picture('b', 1e6, 540),
+    picture('d', 2e6, 720, { frameRate: 50 }),
+    picture('e', 3e6, 720, { score: 2 }),
+    picture('f', 3e6, 1080, { score: 1 }),
+  ];
+  expect(ladderOf(all).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+  expect(ladderOf([picture('x', 1e6), picture('y', 1e6)]).map(({ id }) => id)).toEqual(['y']);
 });
 
-describe('withBitrates', () => {
-  const bitratesOf = (all: Declared[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
+const bitratesOf = (all: Declared[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
 
-  test('estimates missing ones from pictures, in the order of the pictures', () => {
-    expect(bitratesOf([picture('a', 0, 360), picture('b', 1e6, 720)])).toEqual([354, 1000]);
-    // From the nearest picture, not the first.
-    expect(bitratesOf([picture('a', 0, 360), picture('b', 9e6, 2160), picture('c', 1e6, 720)])).toEqual([
-      354, 9000, 1000,
-    ]);
-    expect(bitratesOf([picture('a', 0, 360), picture('b', 5e5), picture('c', 1e6, 720)])).toEqual([354, 500, 1000]);
-    expect(bitratesOf([picture('a', Number.NaN, 360), picture('b', Number.NaN, 720)])).toEqual([707, 2000]);
-  });
+test('missing bitrates are estimated from pictures, in the order of the pictures', () => {
+  expect(bitratesOf([picture('a', 0, 360), picture('b', 1e6, 720)])).toEqual([354, 1000]);
+  const [low, high] = [picture('a', 0, 360), picture('c', 1e6, 720)];
+  // From the nearest picture, not the first.
+  expect(bitratesOf([low, picture('b', 9e6, 2160), high])).toEqual([354, 9000, 1000]);
+  expect(bitratesOf([low, picture('b', 5e5), high])).toEqual([354, 500, 1000]);
+  expect(bitratesOf([picture('a', Number.NaN, 360), picture('b', Number.NaN, 720)])).toEqual([707, 2000]);
+});
 
-  test('takes a bitrate that all declare for that of the largest picture', () => {
-    expect(bitratesOf([picture('a', 1e6, 360), picture('b', 1e6, 720), picture('c', 1e6, 720)])).toEqual([
-      354, 1000, 1000,
-    ]);
-    expect(bitratesOf([picture('a', 1e6), picture('b', 1e6, 720)])).toEqual([1000, 1000]);
-  });
+test('a bitrate that all declare counts as that of the largest picture', () => {
+  const equal = [360, 720, 720].map((height, i) => picture(`v${i}`, 1e6, height));
+  expect(bitratesOf(equal)).toEqual([354, 1000, 1000]);
+  expect(bitratesOf([picture('a', 1e6), picture('b', 1e6, 720)])).toEqual([1000, 1000]);
+});
 
-  test('without pictures, takes the one that is missing for the lowest', () => {
-    expect(bitratesOf([picture('a', 0), picture('b', 1e6), picture('c', 2e6)])).toEqual([500, 1000, 2000]);
-    expect(bitratesOf([picture('a', 0), picture('b', 0)])).toBeUndefined();
-    expect(bitratesOf([picture('a', 0)])).toEqual([2000]);
-  });
+test('without pictures, the one whose bitrate is missing counts as the lowest', () => {
+  expect(bitratesOf([picture('a', 0), picture('b', 1e6), picture('c', 2e6)])).toEqual([500, 1000, 2000]);
+  expect(bitratesOf([picture('a', 0), picture('b', 0)])).toBeUndefined();
+  expect(bitratesOf([picture('a', 0)])).toEqual([2000]);
 });

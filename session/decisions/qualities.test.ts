@@ -1,5 +1,3 @@
-/** What a controller plans on in a player. */
-
 import { expect, test } from '@jest/globals';
 import { modelledQuality } from '../../abr/qoe/quality.ts';
 import { ladderQualities, objectiveWeights, type Pictures, weightsOfPictures } from './qualities.ts';

@@ -1,9 +1,14 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { HOST } from '../host.fixture.ts';
+import { broken, useManualClock } from '../scripted.fixture.ts';
 import { PriorForecaster, STORAGE_KEY, type Statistics, withSession } from './prior-forecaster.ts';
 
 const ORIGIN = 'https://media.example';
 const DAY_MS = 86_400_000;
+/** By the manual clock. */
+const TODAY = 19_675;
+
+useManualClock();
 
 function memory(text?: string) {
   const items = new Map(text === undefined ? [] : [[STORAGE_KEY, text]]);
@@ -67,7 +72,7 @@ test('saves during a session, which counts once', () => {
   watch(forecaster, [5e6, 5e6, 5e6, 5e6]);
   expect(storage.stored()).toEqual({});
   watch(forecaster, Array(30).fill(5e6));
-  expect(storage.stored()).toEqual({ [ORIGIN]: [5e6, 0, 1, Math.floor(Date.now() / DAY_MS)] });
+  expect(storage.stored()).toEqual({ [ORIGIN]: [5e6, 0, 1, TODAY] });
   forecaster.start();
   watch(forecaster, Array(6).fill(5e6));
   forecaster.save();
@@ -95,63 +100,52 @@ test.each([
   expect(storage?.stored() ?? {}).toEqual({});
 });
 
-describe('the stored statistics', () => {
-  beforeEach(() => {
-    jest.useFakeTimers({ now: 20_000 * DAY_MS });
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-  const play = (storage: ReturnType<typeof memory>, origin = ORIGIN) =>
-    watch(forecasterOn(storage, origin), Array(6).fill(20e6));
+const play = (storage: ReturnType<typeof memory>, origin = ORIGIN) =>
+  watch(forecasterOn(storage, origin), Array(6).fill(20e6));
 
-  test('are forgotten after a month; of more than 20 origins, the oldest', () => {
-    const storage = memory();
-    play(storage);
-    for (const day of [19_999, 20_030]) {
-      jest.setSystemTime(day * DAY_MS);
-      expect(forecasterOn(storage).latest(0)).toBeDefined();
-    }
-    for (let i = 0; i < 20; i++) play(storage, `https://${i}.example`);
-    expect(Object.keys(storage.stored())).toHaveLength(20);
-    expect(storage.stored()).not.toHaveProperty([ORIGIN]);
-    jest.setSystemTime(20_061 * DAY_MS);
-    play(storage);
-    expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, 20_061] });
-  });
+test('the stored statistics are forgotten after a month; of more than 20 origins, the oldest', () => {
+  const storage = memory();
+  play(storage);
+  for (const days of [-1, 30]) {
+    jest.setSystemTime((TODAY + days) * DAY_MS);
+    expect(forecasterOn(storage).latest(0)).toBeDefined();
+  }
+  for (let i = 0; i < 20; i++) play(storage, `https://${i}.example`);
+  expect(Object.keys(storage.stored())).toHaveLength(20);
+  expect(storage.stored()).not.toHaveProperty([ORIGIN]);
+  jest.setSystemTime((TODAY + 61) * DAY_MS);
+  play(storage);
+  expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, TODAY + 61] });
+});
 
-  const INVALID = ['1', '[1, 2, 3]', '[-1, 0, 1, 20000]', '[1e6, null, 1, 20000]', '[1e6, 99, 1, 20000]'];
-  test.each([...INVALID, '[1e6, 0, 1, 20002]'])('of the form %s are ignored and replaced', (value) => {
-    const storage = memory(`{"${ORIGIN}": ${value}}`);
-    expect(forecasterOn(storage).latest(0)).toBeUndefined();
-    play(storage);
-    expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, 20_000] });
-  });
+const INVALID = ['1', '[1, 2, 3]', '[-1, 0, 1, 19675]', '[1e6, null, 1, 19675]', '[1e6, 99, 1, 19675]'];
+test.each([...INVALID, '[1e6, 0, 1, 19677]'])('stored statistics of the form %s are ignored and replaced', (value) => {
+  const storage = memory(`{"${ORIGIN}": ${value}}`);
+  expect(forecasterOn(storage).latest(0)).toBeUndefined();
+  play(storage);
+  expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, TODAY] });
+});
 
-  test.each(['no JSON', 'null', '7', '[]'])('%s are none', (text) => {
-    expect(forecasterOn(memory(text)).latest(0)).toBeUndefined();
-  });
+test.each(['no JSON', 'null', '7', '[]'])('%s has no stored statistics', (text) => {
+  expect(forecasterOn(memory(text)).latest(0)).toBeUndefined();
+});
 
-  test('may be blocked or full', () => {
-    const blocked = () => {
-      throw new DOMException('denied', 'SecurityError');
-    };
-    for (const storage of [blocked, () => ({ ...memory(), setItem: blocked })]) {
-      const forecaster = new PriorForecaster({ port: portOf(ORIGIN), host: { ...HOST, storage } });
-      forecaster.start();
-      expect(() => watch(forecaster, Array(6).fill(20e6))).not.toThrow();
-      expect(forecaster.latest(0)).toBeUndefined();
-    }
-  });
+test('a storage may be blocked or full', () => {
+  for (const storage of [broken, () => ({ ...memory(), setItem: broken })]) {
+    const forecaster = new PriorForecaster({ port: portOf(ORIGIN), host: { ...HOST, storage } });
+    forecaster.start();
+    expect(() => watch(forecaster, Array(6).fill(20e6))).not.toThrow();
+    expect(forecaster.latest(0)).toBeUndefined();
+  }
+});
 
-  test('move towards the latest session, and widen if sessions differ', () => {
-    const next = (sessions: number, bps: number) =>
-      withSession([10e6, 0.2, sessions, 1], { medianBps: bps, spread: 0.2, day: 20_000 });
-    expect(next(5, 10e6)).toEqual([10e6, 0.2, 6, 20_000]);
-    expect(next(1, 40e6)).toEqual([20e6, 0.721, 2, 20_000]);
-    // A long past does not prevent learning a new place.
-    let learnt: Statistics = [10e6, 0.2, 1000, 1];
-    for (let i = 0; i < 12; i++) learnt = withSession(learnt, { medianBps: 40e6, spread: 0.2, day: 20_000 });
-    expect(learnt[0]).toBeGreaterThan(35e6);
-  });
+test('statistics move towards the latest session, and widen if sessions differ', () => {
+  const next = (sessions: number, bps: number) =>
+    withSession([10e6, 0.2, sessions, 1], { medianBps: bps, spread: 0.2, day: TODAY });
+  expect(next(5, 10e6)).toEqual([10e6, 0.2, 6, TODAY]);
+  expect(next(1, 40e6)).toEqual([20e6, 0.721, 2, TODAY]);
+  // A long past does not prevent learning a new place.
+  let learnt: Statistics = [10e6, 0.2, 1000, 1];
+  for (let i = 0; i < 12; i++) learnt = withSession(learnt, { medianBps: 40e6, spread: 0.2, day: TODAY });
+  expect(learnt[0]).toBeGreaterThan(35e6);
 });

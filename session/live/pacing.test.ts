@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Controller } from '../../abr/controller.ts';
 import { adapted, FakePort, livePort } from '../fake-port.fixture.ts';
 import type { PaceEvent } from '../page/events.ts';
-import { Scripted, ScriptedPacing, useManualClock, wait } from '../scripted.fixture.ts';
+import { broken, Scripted, ScriptedPacing, useManualClock, wait } from '../scripted.fixture.ts';
 
 useManualClock();
 
@@ -33,173 +33,145 @@ const plays =
   (...changes: Parameters<FakePort['play']>) =>
   ({ port }: Playing) =>
     port.play(...changes);
-const broken = () => {
-  throw new Error('broken');
-};
 
-describe('the rate of a live stream', () => {
-  test('is the one that the controller asks for, ten times a second, between downloads too', () => {
-    const { port, controller, downloads, request, pacing } = playing();
-    expect(port.rates).toEqual([0.95]);
-    downloads.ended(request, 'whole', 0.1);
-    wait(1);
-    expect(controller.states).toHaveLength(11);
-    expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 1, live: { latencySeconds: 3 } });
-    expect(port.rates).toEqual([0.95]);
-    expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
-  });
-
-  test('is asked for on the state of each tick, which a download reconsidered there shares', () => {
-    const keeping = { reconsider: () => 'keep' as const, keepsForSeconds: () => 1 };
-    const { port, controller } = playing(Object.assign(new ScriptedPacing(), keeping));
-    expect(port.firsts).toHaveLength(1);
-    wait(0.3);
-    expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.2, 0.3, 0.4]);
-  });
-
-  test('is asked for again when the answer expires, at most a second later, and until its rate is set', () => {
-    const controller = Object.assign(new ScriptedPacing(), { more: { keepsForSeconds: 0.5 } });
-    const { port } = playing(controller);
-    wait(1);
-    controller.more = { keepsForSeconds: 60 };
-    wait(2);
-    expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.6, 1.1, 1.6, 2.6]);
-    Object.assign(controller, { rate: 1, more: {} });
-    wait(0.6);
-    Object.assign(controller, { rate: 0.9, more: { keepsForSeconds: 1 } });
-    wait(1.1);
-    expect(port.rates).toEqual([0.95, 1, 0.9]);
-  });
-
-  type PacingStep = [change: (core: Playing) => void, seconds: number, ...rates: (number | undefined)[]];
-  test.each<[string, ...PacingStep[]]>([
-    ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],
-    [
-      'changes at once to 1',
-      [paces(1), 0.1, 1],
-      [paces(0.9), 0.9],
-      [plays({ bufferLevelSeconds: 0.2 }), 0],
-      [() => {}, 0.1, 0.9],
-    ],
-    ['stays for smaller differences than can be seen', [paces(0.953), 2]],
-    ['keeps to the bounds', [() => {}, 1], [paces(0.899), 0.1, 0.9]],
-    ['stays in a pause', [plays({ isPaused: true }), 0], [paces(1.05), 5], [plays({ isPaused: false }), 0.1, 1.05]],
-    [
-      'is left alone while the viewer or the page has chosen another one than 1',
-      [plays({ playbackRate: 1.5 }), 0],
-      [paces(1.05), 5],
-      [plays({ playbackRate: 1 }), 0.1, 1.05],
-    ],
-    ['is set again where the player has set 1 for reasons of its own', [plays({ playbackRate: 1 }), 1, 0.95]],
-    ['stays after an outage, however long', [plays({}, { nowSeconds: 157, latencySeconds: 60 }), 2]],
-    [
-      "is the player's after a seek back, until playback is near live again",
-      [plays({}, { latencySeconds: 60 }), 0.1, undefined],
-      [plays({}, { nowSeconds: 110 }), 5],
-      [plays({}, { latencySeconds: 5 }), 0.1, 0.95],
-    ],
-    [
-      "is the player's after a long pause that ends in no jump",
-      [plays({ isPaused: true }, { nowSeconds: 157, latencySeconds: 60, maxLatencySeconds: Infinity }), 0.1, undefined],
-      [plays({ isPaused: false }), 5],
-    ],
-  ])('%s', (_, ...steps) => {
-    const core = playing();
-    const expected: (number | undefined)[] = [0.95];
-    for (const [change, seconds, ...rates] of steps) {
-      change(core);
-      wait(seconds);
-      expect(core.port.rates).toStrictEqual([...expected, ...rates]);
-      expected.push(...rates);
-    }
-    expect(core.events.faults).toEqual([]);
-  });
-
-  test('is whole steps from 1 where the player plays others badly', () => {
-    const port = livePort({ playbackRates: { min: 0.5, max: 1.6 } });
-    port.rate.rateStep = 0.25;
-    const { controller } = playing(new ScriptedPacing(0.7), port);
-    controller.rate = 1.2;
-    wait(1.1);
-    expect(port.rates).toEqual([0.75, 1]);
-  });
-
-  test.each([
-    ['no live stream', new ScriptedPacing(), new FakePort()],
-    ['no catch-up', new ScriptedPacing(), livePort({ isPaceable: false })],
-    ['no pace', new Scripted(), livePort()],
-    ['a start far behind live', new ScriptedPacing(), livePort({ latencySeconds: 60 })],
-  ])("is the player's where there is %s", (_, controller, port) => {
-    port.play({ bufferLevelSeconds: 1 });
-    playing(controller, port);
-    wait(1);
-    expect(port.rates).toEqual([]);
-  });
-
-  test('is not asked for before the first picture, nor while the player has moved on to another period', () => {
-    const { controller, session, port } = requested();
-    wait(1);
-    session.playing();
-    const { period } = port.now!;
-    port.now = { ...port.now!, period: { ...period, id: 'p1' } };
-    wait(1);
-    expect(controller.states).toHaveLength(0);
-    port.now = { ...port.now!, period };
-    wait(0.1);
-    expect(port.rates).toEqual([0.95]);
-  });
+test('the rate of a live stream is the one that the controller asks for, ten times a second, between downloads too', () => {
+  const { port, controller, downloads, request, pacing } = playing();
+  expect(port.rates).toEqual([0.95]);
+  downloads.ended(request, 'whole', 0.1);
+  wait(1);
+  expect(controller.states).toHaveLength(11);
+  expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 1, live: { latencySeconds: 3 } });
+  expect(port.rates).toEqual([0.95]);
+  expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
 });
 
-describe("the player's catch-up goes on", () => {
-  test.each<[string, (core: Playing) => void]>([
-    [
-      'the controller has no pace any more',
-      ({ controller, downloads, request }) => {
-        Object.assign(controller, { pace: undefined });
-        downloads.ended(request, 'whole', 0.1);
-      },
-    ],
-    ['the page switches catch-up off', plays({}, { isPaceable: false })],
-    ['the player gives no situation', ({ port }) => void Object.assign(port, { situation: broken })],
-  ])('when %s', (_, end) => {
-    const core = playing();
-    end(core);
-    wait(0.1);
-    expect(core.port.rates).toEqual([0.95, undefined]);
-    expect(core.pacing!.pace).toBeUndefined();
-    wait(2);
-    expect(core.port.rates).toHaveLength(2);
-  });
+test('the rate of a live stream is asked for on the state of each tick, which a download reconsidered there shares', () => {
+  const keeping = { reconsider: () => 'keep' as const, keepsForSeconds: () => 1 };
+  const { port, controller } = playing(Object.assign(new ScriptedPacing(), keeping));
+  expect(port.firsts).toHaveLength(1);
+  wait(0.3);
+  expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.2, 0.3, 0.4]);
+});
 
-  test.each([
-    ['throws', broken, 'broken'],
-    ['returns nothing', () => undefined, 'a rate from 0.9 to 1.1 and a latency, got undefined and undefined s'],
-    ['is too slow', () => ({ playbackRate: 0.89, jump: false, targetLatencySeconds: 3 }), 'got 0.89 and 3 s'],
-    ['is no number', () => ({ playbackRate: Number.NaN, jump: false, targetLatencySeconds: 3 }), 'got NaN and 3 s'],
-    ['has no target', () => ({ playbackRate: 1, jump: true, targetLatencySeconds: Infinity }), 'got 1 and Infinity s'],
-  ])('after one fault, when the pace %s', (_, pace, message) => {
-    const { port, controller, events, decisions } = playing();
-    controller.pace = pace as unknown as ScriptedPacing['pace'];
-    wait(1);
-    expect(port.rates).toEqual([0.95, undefined]);
-    expect(port.jumps).toEqual([]);
-    expect(events.faults).toMatchObject([{ code: 'controller-failed', message: expect.stringContaining(message) }]);
-    controller.pace = ScriptedPacing.prototype.pace;
-    wait(1);
-    expect(port.rates).toHaveLength(2);
-    // Its decisions still count.
-    expect(decisions.decide()).toBeDefined();
-  });
+test('the rate of a live stream is asked for again when the answer expires, at most a second later, and until its rate is set', () => {
+  const controller = Object.assign(new ScriptedPacing(), { more: { keepsForSeconds: 0.5 } });
+  const { port } = playing(controller);
+  wait(1);
+  controller.more = { keepsForSeconds: 60 };
+  wait(2);
+  expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.6, 1.1, 1.6, 2.6]);
+  Object.assign(controller, { rate: 1, more: {} });
+  wait(0.6);
+  Object.assign(controller, { rate: 0.9, more: { keepsForSeconds: 1 } });
+  wait(1.1);
+  expect(port.rates).toEqual([0.95, 1, 0.9]);
+});
 
-  test('until the page switches catch-up on again', () => {
-    const { port, paces } = playing();
-    port.play({}, { isPaceable: false });
-    wait(0.1);
-    port.play({}, { isPaceable: true });
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, undefined, 0.95]);
-    expect(paces).toHaveLength(2);
-  });
+type PacingStep = [change: (core: Playing) => void, seconds: number, ...rates: (number | undefined)[]];
+test.each<[string, ...PacingStep[]]>([
+  ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],
+  ['changes at once to 1', [paces(1), 0.1, 1], [paces(0.9), 0.9], [plays({ bufferLevelSeconds: 0.2 }), 0.1, 0.9]],
+  ['stays for smaller differences than can be seen', [paces(0.953), 2]],
+  ['keeps to the bounds', [() => {}, 1], [paces(0.899), 0.1, 0.9]],
+  ['stays in a pause', [plays({ isPaused: true }), 0], [paces(1.05), 5], [plays({ isPaused: false }), 0.1, 1.05]],
+  ['is left alone while somebody has set another than 1', [plays({ playbackRate: 1.5 }), 0], [paces(1.05), 5]],
+  ['is set again once it is 1', [plays({ playbackRate: 1.5 }), 5], [plays({ playbackRate: 1 }), 1, 0.95]],
+  ['stays after an outage, however long', [plays({}, { nowSeconds: 157, latencySeconds: 60 }), 2]],
+  [
+    "is the player's after a seek back, until playback is near live again",
+    [plays({}, { latencySeconds: 60 }), 0.1, undefined],
+    [plays({}, { nowSeconds: 110 }), 5],
+    [plays({}, { latencySeconds: 5 }), 0.1, 0.95],
+  ],
+  [
+    "is the player's after a long pause that ends in no jump",
+    [plays({ isPaused: true }, { nowSeconds: 157, latencySeconds: 60, maxLatencySeconds: Infinity }), 0.1, undefined],
+    [plays({ isPaused: false }), 5],
+  ],
+])('the rate of a live stream %s', (_, ...steps) => {
+  const core = playing();
+  const expected: (number | undefined)[] = [0.95];
+  for (const [change, seconds, ...rates] of steps) {
+    change(core);
+    wait(seconds);
+    expect(core.port.rates).toStrictEqual([...expected, ...rates]);
+    expected.push(...rates);
+  }
+  expect(core.events.faults).toEqual([]);
+});
+
+test.each([
+  ['no live stream', new ScriptedPacing(), new FakePort()],
+  ['no catch-up', new ScriptedPacing(), livePort({ isPaceable: false })],
+  ['no pace', new Scripted(), livePort()],
+  ['a start far behind live', new ScriptedPacing(), livePort({ latencySeconds: 60 })],
+])("the rate of a live stream is the player's where there is %s", (_, controller, port) => {
+  port.play({ bufferLevelSeconds: 1 });
+  playing(controller, port);
+  wait(1);
+  expect(port.rates).toEqual([]);
+});
+
+test('the rate of a live stream is not asked for before the first picture, nor while the player has moved on to another period', () => {
+  const { controller, session, port } = requested();
+  wait(1);
+  session.playing();
+  const { period } = port.now!;
+  port.now = { ...port.now!, period: { ...period, id: 'p1' } };
+  wait(1);
+  expect(controller.states).toHaveLength(0);
+  port.now = { ...port.now!, period };
+  wait(0.1);
+  expect(port.rates).toEqual([0.95]);
+});
+
+test.each<[string, (core: Playing) => void]>([
+  [
+    'the controller has no pace any more',
+    ({ controller, downloads, request }) => {
+      Object.assign(controller, { pace: undefined });
+      downloads.ended(request, 'whole', 0.1);
+    },
+  ],
+  ['the player gives no situation', ({ port }) => void Object.assign(port, { situation: broken })],
+])("the player's catch-up goes on when %s", (_, end) => {
+  const core = playing();
+  end(core);
+  wait(0.1);
+  expect(core.port.rates).toEqual([0.95, undefined]);
+  expect(core.pacing!.pace).toBeUndefined();
+  wait(2);
+  expect(core.port.rates).toHaveLength(2);
+});
+
+test.each([
+  ['throws', broken, 'broken'],
+  ['returns nothing', () => undefined, 'a rate from 0.9 to 1.1 and a latency, got undefined and undefined s'],
+  ['is too slow', () => ({ playbackRate: 0.89, jump: false, targetLatencySeconds: 3 }), 'got 0.89 and 3 s'],
+  ['is no number', () => ({ playbackRate: Number.NaN, jump: false, targetLatencySeconds: 3 }), 'got NaN and 3 s'],
+  ['has no target', () => ({ playbackRate: 1, jump: true, targetLatencySeconds: Infinity }), 'got 1 and Infinity s'],
+])("the player's catch-up goes on after one fault, when the pace %s", (_, pace, message) => {
+  const { port, controller, events, decisions } = playing();
+  controller.pace = pace as unknown as ScriptedPacing['pace'];
+  wait(1);
+  expect(port.rates).toEqual([0.95, undefined]);
+  expect(port.jumps).toEqual([]);
+  expect(events.faults).toMatchObject([{ code: 'controller-failed', message: expect.stringContaining(message) }]);
+  controller.pace = ScriptedPacing.prototype.pace;
+  wait(1);
+  expect(port.rates).toHaveLength(2);
+  // Its decisions still count.
+  expect(decisions.decide()).toBeDefined();
+});
+
+test("the player's catch-up goes on until the page switches catch-up on again", () => {
+  const { port, paces } = playing();
+  port.play({}, { isPaceable: false });
+  wait(0.1);
+  port.play({}, { isPaceable: true });
+  wait(0.1);
+  expect(port.rates).toEqual([0.95, undefined, 0.95]);
+  expect(paces).toHaveLength(2);
 });
 
 test('a jump goes to the latency of the pace at rate 1, and not again until the player has had time', () => {
@@ -230,9 +202,11 @@ test('in a hidden tab the rate is 1 unless playback is late, and progress events
   // A throttled timer: time passes, and nothing runs.
   const asked = controller.states.length;
   jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
-  downloads.received(request, { totalBits: 1000 });
-  await Promise.resolve();
-  expect(controller.states).toHaveLength(asked + 1);
+  for (const totalBits of [1000, 2000]) {
+    downloads.received(request, { totalBits });
+    await Promise.resolve();
+    expect(controller.states).toHaveLength(asked + 1);
+  }
   expect(port.rates).toEqual([0.95, 1, 1.1]);
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { HOST } from '../host.fixture.ts';
+import { broken } from '../scripted.fixture.ts';
 import { type DecisionEvent, Events, type FaultEvent } from './events.ts';
 
 const decision = {} as DecisionEvent;
@@ -64,9 +65,7 @@ test('a listener that throws stops neither the others nor the caller', async () 
     throw 'oops';
   });
   events.on('decision', () => heard++);
-  events.on('fault', () => {
-    throw new Error('worse');
-  });
+  events.on('fault', broken);
   events.emit('decision', decision);
   await settled();
   expect(heard).toBe(1);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { HOST } from '../host.fixture.ts';
 import { Session } from '../requests/session.ts';
@@ -11,80 +11,75 @@ const resolveOptions = (options?: LeoAbrOptions) => resolveFor(options, HOST);
 const own = { name: 'own', decide: () => ({ representation: 0, controller: 'own', reason: 'none' }) };
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
 
-describe('resolveOptions', () => {
-  test.each([{}, { horizon: undefined, seed: undefined, risk: undefined }])('has all defaults: %j', (options) => {
-    const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
-    expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, seed: 1, logger: console });
-    expect(resolved.sizes).toBeUndefined();
-    expect(newController().name).toBe('mpc-l');
-    expect(newForecasting).toBeDefined();
-    const { utcMs, uncertaintySeconds } = timeSource.now();
-    expect(Math.abs(utcMs - Date.now())).toBeLessThan(60_000);
-    expect(uncertaintySeconds).toBe(2);
-  });
+test.each([{}, { horizon: undefined, seed: undefined, risk: undefined }])('%j has all defaults', (options) => {
+  const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
+  expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, seed: 1, logger: console });
+  expect(resolved.sizes).toBeUndefined();
+  expect(newController().name).toBe('mpc-l');
+  expect(newForecasting).toBeDefined();
+  const { utcMs, uncertaintySeconds } = timeSource.now();
+  expect(Math.abs(utcMs - Date.now())).toBeLessThan(60_000);
+  expect(uncertaintySeconds).toBe(2);
+});
 
-  test("makes a named controller anew for each session, and shares the page's own", () => {
-    for (const controller of [...CONTROLLER_NAMES, own]) {
-      const name = typeof controller === 'string' ? controller : 'own';
-      const { newController, controllerName } = resolveOptions({ controller });
-      const [one, other] = [newController(), newController()];
-      expect([one.name, controllerName]).toEqual([name, name]);
-      expect(one === other).toBe(controller === own);
-    }
-  });
+test("resolveOptions makes a named controller anew for each session, and shares the page's own", () => {
+  for (const controller of [...CONTROLLER_NAMES, own]) {
+    const name = typeof controller === 'string' ? controller : 'own';
+    const { newController, controllerName } = resolveOptions({ controller });
+    const [one, other] = [newController(), newController()];
+    expect([one.name, controllerName]).toEqual([name, name]);
+    expect(one === other).toBe(controller === own);
+  }
+});
 
-  test("only mpc-l has built-in forecasters; other controllers have the page's", () => {
-    for (const controller of ['mpc-d', own] as const) {
-      expect(resolveOptions({ controller }).newForecasting).toBeUndefined();
-      expect(resolveOptions({ controller, forecasters: [] }).newForecasting).toBeUndefined();
-      expect(resolveOptions({ controller, forecasters: [forecaster] }).newForecasting).toBeDefined();
-    }
-  });
+test("only mpc-l has built-in forecasters; other controllers have the page's", () => {
+  for (const controller of ['mpc-d', own] as const) {
+    expect(resolveOptions({ controller }).newForecasting).toBeUndefined();
+    expect(resolveOptions({ controller, forecasters: [] }).newForecasting).toBeUndefined();
+    expect(resolveOptions({ controller, forecasters: [forecaster] }).newForecasting).toBeDefined();
+  }
+});
 
-  test.each<[NonNullable<LeoAbrOptions['saveData']>, boolean, number]>([
-    ['auto', true, 2],
-    ['auto', false, 0],
-    [true, false, 2],
-    [false, true, 0],
-    [0, true, 0],
-    [100, false, 100],
-  ])('saveData %j, where the browser says %j, makes a Mbit/s cost %d', (saveData, says, pricePerMbps) => {
-    expect(resolveFor({ saveData }, { ...HOST, savesData: () => says })).toMatchObject({ pricePerMbps });
-  });
+test.each<[NonNullable<LeoAbrOptions['saveData']>, boolean, number]>([
+  ['auto', true, 2],
+  ['auto', false, 0],
+  [true, false, 2],
+  [false, true, 0],
+  [0, true, 0],
+  [100, false, 100],
+])('saveData %j, where the browser says %j, makes a Mbit/s cost %d', (saveData, says, pricePerMbps) => {
+  expect(resolveFor({ saveData }, { ...HOST, savesData: () => says })).toMatchObject({ pricePerMbps });
+});
 
-  // docs/options.test.ts has the types and bounds of each option.
-  test.each<[string, unknown]>([
-    ['options', 7],
-    ['options', null],
-    ['options.horison', { horison: 5 }],
-    // A name that objects have.
-    ['options.toString', { toString: 5 }],
-    ['options.controller', { controller: 'mpc-x' }],
-    ['options.controller', { controller: { name: 'x' } }],
-    ['options.horizon', { horizon: 0 }],
-    ['options.horizon', { horizon: 21 }],
-    ['options.horizon', { horizon: 2.5 }],
-    ['options.risk', { risk: 1.1 }],
-    ['options.risk', { risk: Number.NaN }],
-    ['options.watchSeconds', { watchSeconds: 0 }],
-    ['options.maxWastedShare', { maxWastedShare: -0.1 }],
-    ['options.saveData', { saveData: -1 }],
-    ['options.saveData', { saveData: 101 }],
-    ['options.saveData', { saveData: '5' }],
-    ['options.controller', { controller: 'mpc-d:cap' }],
-    ['options.prior', { prior: { rate: 3 } }],
-    ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
-    ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
-    ['options.prior', { controller: own, prior: false }],
-    ['sizes.representations', { sizes: { a: 1 } }],
-    ['quality.representations.a', { quality: { representations: { a: null } } }],
-    ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
-    ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
-    ['options.live.rate', { live: { rate: 1 } }],
-  ])('names %s in the error of %j', (field, options) => {
-    const error = expect.objectContaining({ name: 'InputError', field });
-    expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
-  });
+// docs/options.test.ts has the types and bounds of each option.
+test.each<[string, unknown]>([
+  ['options', 7],
+  ['options', null],
+  ['options.horison', { horison: 5 }],
+  // A name that objects have.
+  ['options.toString', { toString: 5 }],
+  ['options.controller', { controller: 'mpc-x' }],
+  ['options.controller', { controller: { name: 'x' } }],
+  ['options.horizon', { horizon: 21 }],
+  ['options.horizon', { horizon: 2.5 }],
+  ['options.risk', { risk: 1.1 }],
+  ['options.risk', { risk: Number.NaN }],
+  ['options.saveData', { saveData: -1 }],
+  ['options.saveData', { saveData: 101 }],
+  ['options.saveData', { saveData: '5' }],
+  ['options.controller', { controller: 'mpc-d:cap' }],
+  ['options.prior', { prior: { rate: 3 } }],
+  ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
+  ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
+  ['options.prior', { controller: own, prior: false }],
+  ['sizes.representations', { sizes: { a: 1 } }],
+  ['quality.representations.a', { quality: { representations: { a: null } } }],
+  ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
+  ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
+  ['options.live.rate', { live: { rate: 1 } }],
+])('resolveOptions names %s in the error of %j', (field, options) => {
+  const error = expect.objectContaining({ name: 'InputError', field });
+  expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
 });
 
 /** What the forecaster says half a second after a session's first request; `act`: before it. */

@@ -1,17 +1,18 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted } from '../fake-port.fixture.ts';
-import type { RequestReport } from '../player-port.ts';
 import { bitsOf, Scripted, Steady, useManualClock, wait } from '../scripted.fixture.ts';
 
 useManualClock();
 
-/** A video segment is requested, or audio; `bits`: what the forecasters have got at the end. */
-function requested(isVideo = true, live?: RequestReport['live']) {
+const LIVE = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 };
+
+/** A video segment is requested; `bits`: what the forecasters have got at the end. */
+function requested(live?: typeof LIVE) {
   const steady = new Steady();
   const core = adapted({ controller: new Scripted(), forecasters: [steady] });
   const { downloads, port, session } = core;
   const request = {};
-  downloads.requested(request, { isMedia: true, ...(isVideo && { segment: port.segment(0) }), live });
+  downloads.requested(request, { isMedia: true, segment: port.segment(0), live });
   const receivedAfter = (seconds: number, totalBits: number, isInterim = false) => {
     wait(seconds);
     if (!isInterim || !downloads.skipReport(request)) downloads.received(request, { totalBits });
@@ -21,17 +22,12 @@ function requested(isVideo = true, live?: RequestReport['live']) {
     core.forecasting!.meter.advance(core.clock.nowSeconds());
     return bitsOf(steady);
   };
-  return { ...core, steady, request, receivedAfter, bits, record: () => session.record };
+  const rates = () =>
+    steady.observations.flatMap((one) =>
+      one.kind === 'throughput' ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
+    );
+  return { ...core, steady, request, receivedAfter, bits, rates, record: () => session.record };
 }
-
-test('downloads that were complete at their first report have no latency', () => {
-  const { downloads, request, receivedAfter, record, steady, bits } = requested();
-  receivedAfter(0.5, 4e6);
-  downloads.ended(request, 'whole', 0.5);
-  expect(record().measured[0]).not.toHaveProperty('latencySeconds');
-  expect(bits()).toBe(0);
-  expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
-});
 
 test.each([
   [-3599, 1],
@@ -46,15 +42,21 @@ test.each([
   expect(record().measured).toMatchObject([{ downloadSeconds: counted }]);
 });
 
-test.each([
-  ['whole', 1],
-  ['abandoned', 1.5],
-] as const)('a download that is %s lasts for %d s where the player does not measure it', (outcome, seconds) => {
+test('downloads that were complete at their first report have no latency', () => {
+  const { downloads, request, receivedAfter, record, steady, bits } = requested();
+  receivedAfter(0.5, 4e6);
+  downloads.ended(request, 'whole', 0.5);
+  expect(record().measured[0]).not.toHaveProperty('latencySeconds');
+  expect(bits()).toBe(0);
+  expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
+});
+
+test('a whole download lasts until its last bits where the player does not measure it', () => {
   const { downloads, request, receivedAfter, record } = requested();
   receivedAfter(1, 4e6);
   wait(0.5);
-  downloads.ended(request, outcome);
-  expect(record().measured).toMatchObject([{ downloadSeconds: seconds }]);
+  downloads.ended(request, 'whole');
+  expect(record().measured).toMatchObject([{ downloadSeconds: 1 }]);
 });
 
 test('a retry by the player starts again at the first bit', () => {
@@ -69,37 +71,17 @@ test('a retry by the player starts again at the first bit', () => {
   expect(bits()).toBeCloseTo(6e6);
 });
 
-test('the meter gets all bits of abandoned downloads', () => {
+test('the meter gets all bits of abandoned downloads, which last until their end', () => {
   const { downloads, request, receivedAfter, record, bits } = requested();
   receivedAfter(0.5, 1e6);
   wait(0.25);
   downloads.ended(request, 'abandoned');
-  const measured = [{ downloadSeconds: 0.75 }];
-  expect(record()).toMatchObject({ requestedBits: 4e6, wastedBits: 1e6, wholeDownloads: 0, measured });
+  expect(record().measured).toMatchObject([{ downloadSeconds: 0.75 }]);
   expect(bits()).toBeCloseTo(1e6);
 });
 
-test.each([
-  ['failed', 0],
-  ['whole', 1],
-] as const)('downloads without a bit that are %s are not recorded', (outcome, wholeDownloads) => {
-  const { downloads, request, record } = requested();
-  downloads.ended(request, outcome, 0.5);
-  expect(record()).toMatchObject({ requestedBits: 0, measured: [], active: undefined, wholeDownloads });
-});
-
-test('audio reaches only the meter, and is not reconsidered', () => {
-  const { downloads, request, receivedAfter, record, bits } = requested(false);
-  expect(jest.getTimerCount()).toBe(0);
-  receivedAfter(0.5, 1e5);
-  receivedAfter(0.5, 3e5);
-  downloads.ended(request, 'whole', 1);
-  expect(bits()).toBeCloseTo(3e5);
-  expect(record()).toMatchObject({ requestedBits: 0, measured: [], wholeDownloads: 0 });
-});
-
 test('on demand one of six reports counts, and the last one; all of a live segment do', () => {
-  const { downloads, request, receivedAfter, record, steady, bits } = requested();
+  const { downloads, request, receivedAfter, record, bits, rates } = requested();
   for (let n = 1; n <= 100; n++) {
     receivedAfter(0.005, n * 40_000, n < 100);
     expect(record().active!.receivedBits / 40_000).toBe(n < 100 ? n - ((n - 1) % 6) : n);
@@ -107,11 +89,9 @@ test('on demand one of six reports counts, and the last one; all of a live segme
   downloads.ended(request, 'whole', 0.5);
   expect(bits()).toBeCloseTo(4e6);
   // Even, as the bits came.
-  const rates = steady.observations.flatMap((one) =>
-    one.kind === 'throughput' && one.bits > 0 ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
-  );
-  expect(Math.max(...rates) / Math.min(...rates)).toBeLessThan(1.3);
-  const live = requested(true, { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 });
+  const active = rates().filter((bps) => bps > 0);
+  expect(Math.max(...active) / Math.min(...active)).toBeLessThan(1.3);
+  const live = requested(LIVE);
   for (const all of [1e4, 2e4, 3e4]) {
     live.receivedAfter(0.05, all, true);
     expect(live.record().active!.receivedBits).toBe(all);
@@ -120,9 +100,9 @@ test('on demand one of six reports counts, and the last one; all of a live segme
 
 test.each([
   ['on demand', undefined, 2e6],
-  ['live', { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 }, 1e6],
+  ['live', LIVE, 1e6],
 ])('plans %s count the bits that skipped reports would have told', (_, live, counted) => {
-  const { port, decisions, receivedAfter, record } = requested(true, live);
+  const { port, decisions, receivedAfter, record } = requested(live);
   Object.assign(port, { arrived: () => ({ totalBits: 2e6 }) });
   receivedAfter(0.5, 1e6);
   wait(0.5);
@@ -131,15 +111,12 @@ test.each([
 });
 
 test("the page's forecasters get the bits of skipped reports at each tick", () => {
-  const { port, clock, receivedAfter, steady } = requested();
+  const { port, clock, receivedAfter, rates } = requested();
   Object.assign(port, { arrived: () => ({ totalBits: 2e6 * clock.nowSeconds() }) });
   receivedAfter(0.5, 1e6);
   wait(1);
-  const rates = steady.observations.flatMap((one) =>
-    one.kind === 'throughput' ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
-  );
-  expect(rates.length).toBeGreaterThan(5);
-  expect(Math.min(...rates)).toBeCloseTo(2e6, -2);
+  expect(rates().length).toBeGreaterThan(5);
+  expect(Math.min(...rates())).toBeCloseTo(2e6, -2);
 });
 
 test('three fast downloads after slower ones end the forecasts from these', () => {

@@ -72,7 +72,6 @@ export function fakeVideo(count = SEGMENTS, period: object = {}) {
     segmentDuration: SEGMENT_SECONDS,
     fragmentDuration: SEGMENT_SECONDS as number | null,
     availabilityTimeOffset: 0,
-    segments: [] as { mediaRange: string }[],
     mediaFinishedInformation: { numberOfSegments: count },
     mediaInfo: { type: 'video', streamInfo },
   }));
@@ -111,18 +110,13 @@ export class FakePlayer extends StandIn {
     merge(update, this.settings);
   };
 
-  addABRCustomRule = (type: string, rulename: string, rule: never) => {
-    this.rules.push({ type, rulename, rule });
-  };
-
+  addABRCustomRule = (type: string, rulename: string, rule: never) => void this.rules.push({ type, rulename, rule });
   removeABRCustomRule = (rulename: string) => {
     this.rules = this.rules.filter((rule) => rule.rulename !== rulename);
   };
 
   interceptors: ((outgoing: object) => Promise<object>)[] = [];
-  addRequestInterceptor = (one: never) => {
-    this.interceptors.push(one);
-  };
+  addRequestInterceptor = (one: never) => void this.interceptors.push(one);
   removeRequestInterceptor = (one: never) => {
     this.interceptors = this.interceptors.filter((other) => other !== one);
   };
@@ -164,19 +158,15 @@ export class FakePlayer extends StandIn {
     this.instances.push(...this.rules.map(({ rule }) => rule({}).create()));
   }
 
-  rulesContext(mediaType = 'video', currentRequest?: object) {
+  rulesContext(mediaType = 'video') {
     const { representations } = this;
     const period = representations[0]!.mediaInfo.streamInfo;
-    const controller = { getRepresentationById: (id: string) => representations.find((one) => one.id === id) ?? null };
-    const processor = { getType: () => 'video', getRepresentationController: () => controller };
-    const stream = { getStreamProcessors: () => [processor] };
-    const streams = { getActiveStreamInfo: () => period, getStreamById: () => stream };
+    const streams = { getActiveStreamInfo: () => period, getStreamById: () => null };
     return {
       getMediaType: () => mediaType,
       getMediaInfo: () => representations[0]!.mediaInfo,
       getStreamInfo: () => period,
       getRepresentation: () => representations[this.current]!,
-      getCurrentRequest: () => currentRequest,
       getScheduleController: () => ({
         getBufferTarget: () => this.bufferTarget,
         getPlaybackController: () => ({
@@ -198,12 +188,12 @@ export class FakePlayer extends StandIn {
   }
 
   /** The choice of our rule's instances; throws if more than one has a choice. */
-  ask(mediaType = 'video'): number | undefined {
-    const answers = this.instances.map((rule) => rule.getSwitchRequest(this.rulesContext(mediaType)).representation);
-    const opinions = answers.filter((answer) => answer !== null);
-    if (opinions.length > 1) throw new Error('more than one instance has an opinion');
-    if (!opinions[0]) return undefined;
-    this._chosen = this.representations.findIndex(({ id }) => id === opinions[0]!.id);
+  ask(): number | undefined {
+    const answers = this.instances.map((rule) => rule.getSwitchRequest(this.rulesContext()).representation);
+    const [opinion, ...more] = answers.filter((answer) => answer !== null);
+    if (more.length > 0) throw new Error('more than one instance has an opinion');
+    if (!opinion) return undefined;
+    this._chosen = this.representations.findIndex(({ id }) => id === opinion.id);
     return this._chosen;
   }
 
@@ -275,8 +265,7 @@ export class FakePlayer extends StandIn {
 export const FIRST_CHUNK_SECONDS = 0.55;
 
 /** The stream began 100 s ago; the player is at 97 s, and its target is 3 s. */
-export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {}) {
-  const { offsetMs = 0, lowLatency = true } = more;
+export function livePlayer({ offsetMs = 0, lowLatency = true }: { offsetMs?: number; lowLatency?: boolean } = {}) {
   const player = new FakePlayer();
   const availableFrom = new Date(Date.now() + offsetMs - 100_000);
   const manifestInfo = { isDynamic: true, duration: NaN, availableFrom };
@@ -294,7 +283,6 @@ export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {
 
 export const asPlayer = (fake: FakePlayer) => fake as unknown as DashPlayer;
 
-/** The plugin attached to a player, and its events. */
 export function attached<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C> = {},
   player = new FakePlayer(),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
-import { Scripted, Steady, useManualClock } from '../../session/scripted.fixture.ts';
+import { broken, Scripted, Steady, useManualClock } from '../../session/scripted.fixture.ts';
 import { attachLeoAbr, type ChangeableOptions } from '../index.ts';
 import { asPlayer, attached, FakePlayer } from './fake-player.fixture.ts';
 
@@ -24,11 +24,10 @@ test('a reset player gets rule and settings again, at once or with its next mani
 });
 
 test('detaching is silent where the player throws', () => {
-  const destroyed = attached({});
-  destroyed.player.getSettings = destroyed.player.removeABRCustomRule = () => {
-    throw new Error('destroyed');
-  };
-  expect(() => destroyed.handle.detach()).not.toThrow();
+  const { player, handle } = attached({});
+  player.getSettings = player.removeABRCustomRule = broken;
+  handle.detach();
+  expect(handle.state.faults).toEqual([]);
 });
 
 test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys until it is detached", async () => {
@@ -49,18 +48,13 @@ test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys
   expect(await intercept!({ url })).toEqual({ url });
 });
 
-test('a second attachment and an unsupported player cause one fault each and no change', async () => {
+test('a second attachment and an unsupported player cause one fault each and no change', () => {
   const { player } = attached();
   const again = attached({}, player);
-  const refusing = new FakePlayer();
-  refusing.addABRCustomRule = () => {
-    throw new Error('no');
-  };
-  const refused = attached({}, refusing);
-  await Promise.resolve();
-  expect(again.faults.map(({ code }) => code)).toEqual(['already-attached']);
-  expect(again.handle.state.status).toBe('inactive');
-  expect(refused.faults).toMatchObject([{ code: 'unsupported-player', message: 'the player refused the plugin: no' }]);
+  expect(again.handle.state).toMatchObject({ status: 'inactive', faults: [{ code: 'already-attached' }] });
+  const refused = attached({}, Object.assign(new FakePlayer(), { addABRCustomRule: broken }));
+  const fault = { code: 'unsupported-player', message: 'the player refused the plugin: broken' };
+  expect(refused.handle.state.faults).toMatchObject([fault]);
   again.handle.detach();
   expect(player.rules).toHaveLength(1);
 });
@@ -94,11 +88,8 @@ test('handle.set(): the next decision uses the new options and earlier measureme
 const CHANGEABLE = 'risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live';
 test.each([
   [{ seed: 3 }, `options.seed: expected a change of ${CHANGEABLE}, got 3`],
-  [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
-  [{ risk: 1, live: 3 }, 'options.live: expected an object, got 3'],
   [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
   [null as never, 'change: expected an object, got null'],
-  [3 as never, 'change: expected an object, got 3'],
 ])('handle.set(): %j is refused, and nothing changes', (change, message) => {
   const { state, forecast, decision } = decidedAfter(change, message);
   expect(decision).toEqual(createLiveMpcL().decide(state, forecast));

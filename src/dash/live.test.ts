@@ -1,7 +1,8 @@
 /** Live streams, through the stand-in: a segment of 2 s in chunks of 0.25 s exists from 0.55 s after its start on. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
+import { chunkOf } from '../../session/stand-in.fixture.ts';
 import { attached, FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
@@ -26,20 +27,10 @@ function start(live: Parameters<typeof livePlayer>[0] = {}) {
   const chunks = (sent: object, count: number, bytes: number) => {
     for (let number = 0; number < count; number++) {
       wait(number === 0 ? 0.02 : 0.25);
-      player.chunk(sent, chunk(bytes));
+      player.chunk(sent, chunkOf(bytes).buffer);
     }
   };
   return { ...seen, controller, observed, request, state, chunks };
-}
-
-/** A chunk of `bytes`, most of it in `mdat`. */
-function chunk(bytes: number): ArrayBuffer {
-  const view = new DataView(new ArrayBuffer(bytes));
-  view.setUint32(0, 100);
-  view.setUint32(4, 0x6d6f6f66); // moof
-  view.setUint32(100, bytes - 100);
-  view.setUint32(104, 0x6d646174); // mdat
-  return view.buffer;
 }
 
 test('the state on a live stream has latency, target and the time of the next segment; the cap is what exists', () => {
@@ -85,60 +76,58 @@ test('durations of a timeline vary: a segment begins where it is said, and the n
   expect(controller.states.at(-1)!.live!.firstChunkAtSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS - 0.1 - 2);
 });
 
-describe('low-latency downloads', () => {
-  test('that the encoder limits do not lower the estimate, and are no outage', () => {
-    const { player, request, chunks, state, observed, faults } = start();
-    wait(0.55);
-    const sent = request(50);
-    // 2 Mbit in 1.77 s.
-    chunks(sent, 8, 31_250);
-    sent.endDate = new Date();
-    player.emit('fragmentLoadingCompleted', { request: sent });
-    const { downloads, live } = state();
-    expect(downloads).toHaveLength(1);
-    expect(downloads[0]!.receivedBits / downloads[0]!.downloadSeconds).toBeGreaterThan(10e6);
-    expect(observed(0)).toEqual([]);
-    expect(live!.chunkSeconds).toBe(0.25);
-    expect(faults).toEqual([]);
-  });
+test('low-latency downloads that the encoder limits do not lower the estimate, and are no outage', () => {
+  const { player, request, chunks, state, observed, faults } = start();
+  wait(0.55);
+  const sent = request(50);
+  // 2 Mbit in 1.77 s.
+  chunks(sent, 8, 31_250);
+  sent.endDate = new Date();
+  player.emit('fragmentLoadingCompleted', { request: sent });
+  const { downloads, live } = state();
+  expect(downloads).toHaveLength(1);
+  expect(downloads[0]!.receivedBits / downloads[0]!.downloadSeconds).toBeGreaterThan(10e6);
+  expect(observed(0)).toEqual([]);
+  expect(live!.chunkSeconds).toBe(0.25);
+  expect(faults).toEqual([]);
+});
 
-  test('are reconsidered while a chunk is late, and only then', () => {
-    const { controller, player, request, chunks, state } = start();
-    wait(0.55);
-    state();
-    chunks(request(50), 1, 31_250);
-    const before = controller.inFlights.length;
-    wait(0.2);
-    expect(controller.inFlights).toHaveLength(before);
-    controller.instead = 1;
-    wait(0.5);
-    expect(controller.inFlights.length).toBeGreaterThan(before);
-    const { requestedAtSeconds, firstByteAtSeconds } = controller.inFlights.at(-1)!;
-    // Less the wait for the second chunk, at the announced duration.
-    expect(requestedAtSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS - 0.02);
-    expect(firstByteAtSeconds! - requestedAtSeconds).toBeCloseTo(0.02);
-    expect(player.qualitySet).toMatchObject([{ id: 'v1', reason: { forceAbandon: true } }]);
-  });
+test('low-latency downloads are reconsidered while a chunk is late, and only then', () => {
+  const { controller, player, request, chunks, state } = start();
+  wait(0.55);
+  state();
+  chunks(request(50), 1, 31_250);
+  const before = controller.inFlights.length;
+  wait(0.2);
+  expect(controller.inFlights).toHaveLength(before);
+  controller.instead = 1;
+  wait(0.5);
+  expect(controller.inFlights.length).toBeGreaterThan(before);
+  const { requestedAtSeconds, firstByteAtSeconds } = controller.inFlights.at(-1)!;
+  // Less the wait for the second chunk, at the announced duration.
+  expect(requestedAtSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS - 0.02);
+  expect(firstByteAtSeconds! - requestedAtSeconds).toBeCloseTo(0.02);
+  expect(player.qualitySet).toEqual([{ id: 'v1', reason: { forceAbandon: true, message: 'scripted: slow' } }]);
+});
 
-  test('that the server refuses are no outage; an answer that does not come is one', () => {
-    const { player, request, observed } = start();
-    wait(0.55);
-    const url = 'https://media.example/50.m4s';
-    request(50, { url });
-    for (let refusal = 0; refusal < 20; refusal++) {
-      wait(0.1);
-      player.emit('metricAdded', { metric: 'HttpList', value: { url, responsecode: 404 } });
-    }
-    expect(observed()).toEqual([]);
-    wait(1);
-    request(51);
-    expect(observed().length).toBeGreaterThan(3);
-  });
+test('low-latency downloads that the server refuses are no outage; an answer that does not come is one', () => {
+  const { player, request, observed } = start();
+  wait(0.55);
+  const url = 'https://media.example/50.m4s';
+  request(50, { url });
+  for (let refusal = 0; refusal < 20; refusal++) {
+    wait(0.1);
+    player.emit('metricAdded', { metric: 'HttpList', value: { url, responsecode: 404 } });
+  }
+  expect(observed()).toEqual([]);
+  wait(1);
+  request(51);
+  expect(observed().length).toBeGreaterThan(3);
+});
 
-  test('of audio wait for the encoder as well', () => {
-    const { request, chunks, observed } = start();
-    wait(0.55);
-    chunks(request(50, { mediaType: 'audio' }), 8, 1000);
-    expect(observed(0)).toEqual([]);
-  });
+test('low-latency downloads of audio wait for the encoder as well', () => {
+  const { request, chunks, observed } = start();
+  wait(0.55);
+  chunks(request(50, { mediaType: 'audio' }), 8, 1000);
+  expect(observed(0)).toEqual([]);
 });

@@ -1,12 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { MediaPlayerClass } from 'dashjs';
 import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
-import { type DashPlayer, rangeBits, setting, whyUnsupported } from './player.ts';
-
-test('a dash.js MediaPlayer has the type DashPlayer', () => {
-  const accept = (player: MediaPlayerClass): DashPlayer => player;
-  expect(accept).toBeDefined();
-});
+import { type DashPlayer, rangeBits, whyUnsupported } from './player.ts';
 
 test.each<[player: unknown, why: string | undefined]>([
   [new FakePlayer(), undefined],
@@ -27,14 +21,6 @@ test('5.1 is supported without a threshold between BOLA and throughput; 5.0, who
   player.getVersion = () => '5.0.3';
   for (const rule of Object.values(player.settings.streaming.abr.rules)) Reflect.deleteProperty(rule, 'priority');
   expect(whyUnsupported(asPlayer(player))).toContain('dash.js 5.0.3');
-});
-
-test('settings are read by path', () => {
-  const player = asPlayer(new FakePlayer());
-  expect(setting(player, 'abr.rules.bolaRule.active')).toBe(true);
-  expect(setting(player, 'buffer.fastSwitchEnabled')).toBeNull();
-  expect(setting(player, 'buffer.fastSwitchEnabled.deeper')).toBeUndefined();
-  expect(setting(player, 'no.such.thing')).toBeUndefined();
 });
 
 test('byte ranges, and what is none', () => {

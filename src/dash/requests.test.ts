@@ -43,29 +43,16 @@ test("bytes are counted without a length, from dash.js's traces", () => {
   expect(handle.state.requestedBits).toBe(4e6 + 4e6);
 });
 
-test('bytes are counted in low-latency mode, from the parts of the body', () => {
-  const { controller, request, steps, ended } = sent();
+test('bytes are counted in low-latency mode, from the parts of the body, without those of a failed attempt', () => {
+  const { player, controller, request, steps, ended } = sent();
+  steps(2);
+  request.startDate = new Date();
+  player.attempt(request);
   steps(4);
   wait(0.1);
   expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
   request.bytesLoaded = request.bytesTotal = 410e3;
   expect(ended()).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
-});
-
-test('in low-latency mode, parts of a failed attempt do not count for the next one', () => {
-  const { player, request, steps, ended } = sent();
-  steps(2);
-  request.startDate = new Date();
-  player.attempt(request);
-  steps(3);
-  expect(ended()).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
-});
-
-test('a request whose media is complete is left as it is', () => {
-  const { player } = attached();
-  const customData = { request: { availabilityTimeComplete: true } };
-  for (const intercept of player.interceptors) void intercept({ customData });
-  expect(Object.keys(Object.getOwnPropertyDescriptors(customData))).toEqual(['request']);
 });
 
 test('bytes are counted without progress events, from the body', () => {

@@ -73,16 +73,6 @@ describe.each(VERSIONS)('hls.js %s', (version, Player) => {
       expect(abrOf(hls).forcedAutoLevel).toBe(-1);
     });
 
-    test('has the estimates of the link', () => {
-      const player = made().start();
-      const { hls } = player;
-      for (let i = 0; i < 4; i++) player.download(i, 8e6, 1, 0);
-      expect([hls.bandwidthEstimate, hls.ttfbEstimate].every((one) => one > 0)).toBe(true);
-      hls.bandwidthEstimate = 3e6;
-      expect(hls.bandwidthEstimate).toBe(3e6);
-      expect(hls.abrEwmaDefaultEstimate).toBe(3e6);
-    });
-
     test('leaves no listener and no timer after destroy(), and then may be read', () => {
       const player = made().start();
       const { hls } = player;

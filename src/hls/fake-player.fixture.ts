@@ -46,12 +46,12 @@ export function useWindow(): void {
   });
 }
 
-export const PLAYLIST_SECONDS = 0.1;
+const PLAYLIST_SECONDS = 0.1;
+const VARIANTS = LADDER_BPS.map((bps, i) => `BANDWIDTH=${bps},RESOLUTION=${640 * (i + 1)}x${360 * (i + 1)}`);
 
-export function playlists(): Record<string, string> {
-  const variants = LADDER_BPS.map(
-    (bps, i) => `#EXT-X-STREAM-INF:BANDWIDTH=${bps},RESOLUTION=${640 * (i + 1)}x${360 * (i + 1)}\nv${i}.m3u8`,
-  );
+/** `attributes`: of each variant. */
+export function playlists(attributes: readonly string[] = VARIANTS): Record<string, string> {
+  const variants = attributes.map((one, i) => `#EXT-X-STREAM-INF:${one}\nv${i}.m3u8`);
   const media = Array.from({ length: SEGMENTS }, (_, i) => `#EXTINF:${SEGMENT_SECONDS},\n${i}.m4s`);
   const list = `#EXTM3U\n#EXT-X-TARGETDURATION:4\n${media.join('\n')}\n#EXT-X-ENDLIST`;
   return { 'main.m3u8': `#EXTM3U\n${variants.join('\n')}`, 'v0.m3u8': list, 'v1.m3u8': list, 'v2.m3u8': list };

@@ -121,6 +121,8 @@ export class FakePlayer extends StandIn {
   readonly filters = new Set<RegisteredFilter>();
   readonly responseFilters = new Set<ResponseFilter>();
   manager: OwnManager | undefined;
+  /** Shaka's own for the parts of a body, if any. */
+  streamDataCallback: NonNullable<ShakaRequest['streamDataCallback']> | null = null;
   /** A media playlist, which has come before the first choice. */
   playlist: Uint8Array | undefined;
 
@@ -204,19 +206,11 @@ export class FakePlayer extends StandIn {
     this.manager = undefined;
   }
   /** Requests a video segment in the active variant, or in another one. */
-  send(
-    index: number,
-    representation?: number,
-    type = MEDIA_SEGMENT,
-    streamDataCallback?: ShakaRequest['streamDataCallback'],
-  ) {
+  send(index: number, representation?: number, type = MEDIA_SEGMENT) {
     if (representation !== undefined) this.active = this.variants[representation];
     const sentMs = performance.now();
-    const request: ShakaRequest = {
-      uris: [`https://media.example/${index}.m4s`],
-      headers: {},
-      ...(streamDataCallback && { streamDataCallback }),
-    };
+    const { streamDataCallback } = this;
+    const request: ShakaRequest = { uris: [`https://media.example/${index}.m4s`], headers: {}, streamDataCallback };
     if (this.config.cmcd.enabled) request.uris[0] += '?CMCD=d%3D4000';
     const context = { type, stream: this.active!.video!, segment: segmentAt(index) };
     for (const filter of this.filters) filter(1, request, context);
@@ -264,7 +258,7 @@ export class FakePlayer extends StandIn {
     const { currentTime: start } = this.media;
     this.buffered = seconds > 0 ? [{ start, end: start + seconds }] : [];
   }
-  protected override appended(index: number): void {
+  override appended(index: number): void {
     const end = (index + 1) * SEGMENT_SECONDS;
     this.buffered = [{ start: 0, end }];
     this.emit('segmentappended', { contentType: 'video', end });

@@ -1,233 +1,218 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
 import { attached, FakePlayer, segmentAt, videoStream } from './fake-player.fixture.ts';
 
 useManualClock();
 
-/** The plugin in a player that has loaded its source, unless `prepare` loads another one. */
+/** The plugin in a player that has loaded its source after `prepare`, unless `load` loads another one. */
 function loaded(
   options: LeoAbrOptions & { next?: number } = {},
-  prepare: (player: FakePlayer) => void = (player) => player.load(),
+  prepare: (player: FakePlayer) => unknown = () => {},
+  load = (player: FakePlayer): void => player.load(),
 ) {
   const { next = 0, ...more } = options;
-  const controller = Object.assign(new ScriptedAbandoning(), { next });
+  const controller = new ScriptedAbandoning(next);
   const seen = attached({ controller, ...more });
   prepare(seen.player);
+  load(seen.player);
   return { ...seen, controller, manager: () => seen.player.manager!, own: seen.player.own[0]! };
 }
 
-describe('decides', () => {
-  test('with a full buffer, when Shaka is about to request', () => {
-    const { decisions, player } = loaded();
-    for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
-    const counts = [0, 1.4, 1.6, 1.6].map((currentTime) => {
-      player.media.currentTime = currentTime;
-      player.media.emit('timeupdate');
-      return decisions.length;
-    });
-    expect(counts).toEqual([3, 3, 4, 4]);
+test('decides with a full buffer, when Shaka is about to request', () => {
+  const { decisions, player } = loaded();
+  for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
+  const counts = [0, 1.4, 1.6, 1.6].map((currentTime) => {
+    player.media.currentTime = currentTime;
+    player.media.emit('timeupdate');
+    return decisions.length;
   });
+  expect(counts).toEqual([3, 3, 4, 4]);
+});
 
-  test.each([
-    ['and Shaka gives the request up for another stream', 2, 'aborted', [1e6, 1e6, 1e6, 4e6]],
-    ['and counts the request if Shaka completes it', 2, 'completed', [1e6, 1e6, 1e6, 1e6]],
-    ['and leaves the request if it is for this stream', 0, 'completed', [1e6, 1e6, 1e6, 1e6]],
-  ] as const)('at a request before the decision, %s', (_, next, end, measured) => {
-    const { controller, player, decisions, manager } = loaded();
-    for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
-    player.media.currentTime = 6;
-    controller.next = next;
-    const sent = player.send(3);
-    expect(player.active).toBe(player.variants[next]);
-    // Else Shaka would compare the sizes.
-    expect(manager().getBandwidthEstimate()).toBe(next === 0 ? 1.5e6 : -1);
-    wait(1);
-    if (end === 'aborted') {
-      sent.aborted();
-      player.media.emit('timeupdate');
-      player.download(3, 1e6, 1);
-    } else {
-      sent.arrived(1e6);
-      sent.completed(1e6);
-      player.buffered = [{ start: 0, end: 16 }];
-      player.emit('segmentappended', { contentType: 'video', end: 16 });
-    }
-    expect(manager().getBandwidthEstimate()).toBeGreaterThan(0);
-    expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2, 3, 4]);
-    expect(decisions.at(-1)!.state.downloads.map(({ bitrateBps }) => bitrateBps)).toEqual(measured);
-  });
-
-  test('neither after the last segment, nor on audio, nor in mid-download, nor after a seek in the buffer', () => {
-    const { controller, player, decisions, manager } = loaded();
-    player.emit('segmentappended', { contentType: 'audio', end: 4 });
-    player.emit('segmentappended', { contentType: 'video', end: 40 });
-    player.buffered = [{ start: 0, end: 4 }];
-    player.media.currentTime = 2;
-    player.plays();
-    player.media.emit('seeking');
-    player.send(0);
-    controller.next = 2;
-    expect(manager().chooseVariant()).toBe(player.variants[0]);
-    manager().trySuggestStreams();
-    expect(player.switches).toEqual([]);
-    expect(decisions).toHaveLength(1);
-  });
-
-  test('on the next segment if Shaka nudges the playhead in the buffer, which the element lists late', () => {
-    const { decisions, player } = loaded();
-    player.download(0, 1e6, 1);
-    player.plays();
-    const sent = player.send(1);
-    player.media.currentTime = 0.1;
-    player.media.emit('seeking');
+test.each([
+  ['and Shaka gives the request up for another stream', 2, 'aborted', [1e6, 1e6, 1e6, 4e6]],
+  ['and counts the request if Shaka completes it', 2, 'completed', [1e6, 1e6, 1e6, 1e6]],
+  ['and leaves the request if it is for this stream', 0, 'completed', [1e6, 1e6, 1e6, 1e6]],
+] as const)('decides at a request before the decision, %s', (_, next, end, measured) => {
+  const { controller, player, decisions, manager } = loaded();
+  for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
+  player.media.currentTime = 6;
+  controller.next = next;
+  const sent = player.send(3);
+  expect(player.active).toBe(player.variants[next]);
+  // Else Shaka would compare the sizes.
+  expect(manager().getBandwidthEstimate()).toBe(next === 0 ? 1.5e6 : -1);
+  wait(1);
+  if (end === 'aborted') {
+    sent.aborted();
+    player.media.emit('timeupdate');
+    player.download(3, 1e6, 1);
+  } else {
     sent.arrived(1e6);
     sent.completed(1e6);
-    player.getBufferedInfo = () => ({ video: [{ start: 0, end: 8 }], total: [{ start: 0, end: 4 }] });
-    player.emit('segmentappended', { contentType: 'video', end: 8 });
-    expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2]);
-  });
-
-  test('anew in mid-download if Shaka bans what is loading', () => {
-    const { controller, player, decisions, manager, own } = loaded({ next: 2 });
-    player.send(0);
-    const rest = own.variants.filter((variant) => variant !== player.active);
-    manager().setVariants(rest);
-    controller.next = 0;
-    expect(manager().chooseVariant()).toBe(rest[0]);
-    expect(decisions).toHaveLength(2);
-  });
-});
-
-describe("the page's choice", () => {
-  /** As `selectVariantTrack()` does, while the buffer is full and a decision is due. */
-  function selected(clearBuffer: boolean) {
-    const seen = loaded();
-    const { controller, player } = seen;
-    for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
-    expect(seen.decisions).toHaveLength(3);
-    controller.next = controller.instead = 0;
-    player.active = player.variants[2];
-    player.plays();
-    if (clearBuffer) player.seeks(0);
-    else player.media.currentTime = 6;
-    player.media.emit('timeupdate');
-    player.switches.length = controller.inFlights.length = 0;
-    return seen;
+    player.appended(3);
   }
-
-  test.each([true, false])('is played for a segment; buffer cleared: %s', (clearBuffer) => {
-    const { player, decisions, controller } = selected(clearBuffer);
-    const sent = player.send(clearBuffer ? 0 : 3);
-    wait(3);
-    expect([player.switches, decisions.length, controller.inFlights.length]).toEqual([[], 3, 0]);
-    sent.arrived(16e6);
-    sent.completed(16e6);
-    player.bufferLevelSeconds = 4;
-    player.emit('segmentappended', { contentType: 'video', end: clearBuffer ? 4 : 16 });
-    expect(player.switches).toEqual([player.variants[0]]);
-    expect(decisions).toHaveLength(4);
-  });
-
-  test('is not overridden by a segment of before, which Shaka appends yet', () => {
-    const { player, controller } = loaded();
-    const sent = player.send(0);
-    wait(1);
-    player.active = player.variants[2];
-    sent.completed(4e6);
-    player.bufferLevelSeconds = 4;
-    player.emit('segmentappended', { contentType: 'video', end: 4 });
-    expect(player.switches).toEqual([]);
-    player.manager!.trySuggestStreams();
-    player.download(1, 16e6, 1);
-    expect([player.switches, controller.states.at(-1)!.previousBitrateBps]).toEqual([[player.variants[0]], 4e6]);
-  });
-
-  test('counts while the page has switched adaptation off, and no longer', () => {
-    const { player, controller, manager } = loaded();
-    player.download(0, 4e6, 1);
-    player.setAdaptive(false);
-    player.active = player.variants[2];
-    controller.next = 1;
-    player.download(1, 16e6, 1);
-    manager().trySuggestStreams();
-    expect(player.switches).toEqual([player.variants[0]]);
-    player.setAdaptive(true);
-    expect(player.switches.at(-1)).toBe(player.variants[1]);
-  });
+  expect(manager().getBandwidthEstimate()).toBeGreaterThan(0);
+  expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2, 3, 4]);
+  expect(decisions.at(-1)!.state.downloads.map(({ bitrateBps }) => bitrateBps)).toEqual(measured);
 });
 
-describe('a switch', () => {
-  test.each([
-    ["not within an interval of the page's", { switchInterval: 20 }, [1, 1, 1, 1, 1, 2]],
-    ["at any time with Shaka's interval", {}, [1, 2, 1, 2, 1, 2]],
-    ["not within Shaka's interval if it clears the buffer", { clearBufferSwitch: true }, [1, 1, 1, 2, 2, 2]],
-  ])('%s', (_, settings, rungs) => {
-    const { player, controller } = loaded({}, (player) => {
-      Object.assign(player.config.abr, settings);
-      player.load();
-    });
-    const seen = rungs.map((_, index) => {
-      controller.next = index % 2 ? 2 : 1;
-      player.media.currentTime = 4 * index;
-      player.download(index, 4e6, 4);
-      return player.variants.indexOf(player.active!);
-    });
-    expect(seen).toEqual(rungs);
-  });
-
-  test('clears the buffer as the page wishes, not in an abandonment', () => {
-    const { player, controller, manager } = loaded({ next: 2 }, (player) => {
-      Object.assign(player.config.abr, { clearBufferSwitch: true, safeMarginSwitch: 3 });
-      player.load();
-    });
-    controller.next = 1;
-    player.download(0, 4e6, 1);
-    expect(player.cleared).toEqual([[true, 3]]);
-    player.send(1);
-    controller.next = controller.instead = 0;
-    wait(0.5);
-    expect([player.cleared.at(-1), manager().getBandwidthEstimate()]).toEqual([[false, 0], -1]);
-  });
-
-  test('is decided anew when network or element have changed, but not in mid-download', () => {
-    const { player, controller, own, decisions } = loaded();
-    player.download(0, 4e6, 1);
-    own.switchTo!(player.variants[1]!);
-    controller.next = 2;
-    own.switchTo!(player.variants[1]!);
-    expect(player.switches.at(-1)).toBe(player.variants[2]);
-    player.send(1);
-    controller.next = 1;
-    const { length } = decisions;
-    own.switchTo!(player.variants[1]!);
-    expect(decisions).toHaveLength(length);
-    // What is loading is too large now.
-    own.maxHeight = 800;
-    own.switchTo!(player.variants[1]!);
-    expect(player.switches.at(-1)).toBe(player.variants[1]);
-    expect(decisions.at(-1)!.state.ladderBps).toEqual([1e6, 2e6]);
-  });
+test('decides neither after the last segment, nor on audio, nor in mid-download, nor after a seek in the buffer', () => {
+  const { controller, player, decisions, manager } = loaded();
+  player.emit('segmentappended', { contentType: 'audio', end: 4 });
+  player.emit('segmentappended', { contentType: 'video', end: 40 });
+  player.buffered = [{ start: 0, end: 4 }];
+  player.media.currentTime = 2;
+  player.plays();
+  player.media.emit('seeking');
+  player.send(0);
+  controller.next = 2;
+  expect(manager().chooseVariant()).toBe(player.variants[0]);
+  manager().trySuggestStreams();
+  expect(player.switches).toEqual([]);
+  expect(decisions).toHaveLength(1);
 });
 
-test('streams without bitrates and pictures are left to Shaka, with one fault', async () => {
+test('decides on the next segment if Shaka nudges the playhead in the buffer, which the element lists late', () => {
+  const { decisions, player } = loaded();
+  player.download(0, 1e6, 1);
+  player.plays();
+  const sent = player.send(1);
+  player.media.currentTime = 0.1;
+  player.media.emit('seeking');
+  sent.arrived(1e6);
+  sent.completed(1e6);
+  player.getBufferedInfo = () => ({ video: [{ start: 0, end: 8 }], total: [{ start: 0, end: 4 }] });
+  player.appended(1);
+  expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2]);
+});
+
+test('decides anew in mid-download if Shaka bans what is loading', () => {
+  const { controller, player, decisions, manager, own } = loaded({ next: 2 });
+  player.send(0);
+  const rest = own.variants.filter((variant) => variant !== player.active);
+  manager().setVariants(rest);
+  controller.next = 0;
+  expect(manager().chooseVariant()).toBe(rest[0]);
+  expect(decisions).toHaveLength(2);
+});
+
+/** As `selectVariantTrack()` does, while the buffer is full and a decision is due. */
+function selected(clearBuffer: boolean) {
+  const seen = loaded();
+  const { controller, player } = seen;
+  for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
+  expect(seen.decisions).toHaveLength(3);
+  controller.next = controller.instead = 0;
+  player.active = player.variants[2];
+  player.plays();
+  if (clearBuffer) player.seeks(0);
+  else player.media.currentTime = 6;
+  player.media.emit('timeupdate');
+  player.switches.length = controller.inFlights.length = 0;
+  return seen;
+}
+
+test.each([true, false])("the page's choice is played for a segment; buffer cleared: %s", (clearBuffer) => {
+  const { player, decisions, controller } = selected(clearBuffer);
+  const sent = player.send(clearBuffer ? 0 : 3);
+  wait(3);
+  expect([player.switches, decisions.length, controller.inFlights.length]).toEqual([[], 3, 0]);
+  sent.arrived(16e6);
+  sent.completed(16e6);
+  player.appended(clearBuffer ? 0 : 3);
+  expect(player.switches).toEqual([player.variants[0]]);
+  expect(decisions).toHaveLength(4);
+});
+
+test("the page's choice is not overridden by a segment of before, which Shaka appends yet", () => {
+  const { player, controller } = loaded();
+  const sent = player.send(0);
+  wait(1);
+  player.active = player.variants[2];
+  sent.completed(4e6);
+  player.appended(0);
+  expect(player.switches).toEqual([]);
+  player.manager!.trySuggestStreams();
+  player.download(1, 16e6, 1);
+  expect([player.switches, controller.states.at(-1)!.previousBitrateBps]).toEqual([[player.variants[0]], 4e6]);
+});
+
+test("the page's choice counts while the page has switched adaptation off, and no longer", () => {
+  const { player, controller, manager } = loaded();
+  player.download(0, 4e6, 1);
+  player.setAdaptive(false);
+  player.active = player.variants[2];
+  controller.next = 1;
+  player.download(1, 16e6, 1);
+  manager().trySuggestStreams();
+  expect(player.switches).toEqual([player.variants[0]]);
+  player.setAdaptive(true);
+  expect(player.switches.at(-1)).toBe(player.variants[1]);
+});
+
+test.each([
+  ["not within an interval of the page's", { switchInterval: 20 }, [1, 1, 1, 1, 1, 2]],
+  ["at any time with Shaka's interval", {}, [1, 2, 1, 2, 1, 2]],
+  ["not within Shaka's interval if it clears the buffer", { clearBufferSwitch: true }, [1, 1, 1, 2, 2, 2]],
+])('a switch %s', (_, settings, rungs) => {
+  const { player, controller } = loaded({}, ({ config }) => Object.assign(config.abr, settings));
+  const seen = rungs.map((_, index) => {
+    controller.next = index % 2 ? 2 : 1;
+    player.media.currentTime = 4 * index;
+    player.download(index, 4e6, 4);
+    return player.variants.indexOf(player.active!);
+  });
+  expect(seen).toEqual(rungs);
+});
+
+test('a switch clears the buffer as the page wishes, not in an abandonment', () => {
+  const clearing = { clearBufferSwitch: true, safeMarginSwitch: 3 };
+  const { player, controller, manager } = loaded({ next: 2 }, ({ config }) => Object.assign(config.abr, clearing));
+  controller.next = 1;
+  player.download(0, 4e6, 1);
+  expect(player.cleared).toEqual([[true, 3]]);
+  player.send(1);
+  controller.next = controller.instead = 0;
+  wait(0.5);
+  expect([player.cleared.at(-1), manager().getBandwidthEstimate()]).toEqual([[false, 0], -1]);
+});
+
+test('a switch is decided anew when network or element have changed, but not in mid-download', () => {
+  const { player, controller, own, decisions } = loaded();
+  player.download(0, 4e6, 1);
+  own.switchTo!(player.variants[1]!);
+  controller.next = 2;
+  own.switchTo!(player.variants[1]!);
+  expect(player.switches.at(-1)).toBe(player.variants[2]);
+  player.send(1);
+  controller.next = 1;
+  const { length } = decisions;
+  own.switchTo!(player.variants[1]!);
+  expect(decisions).toHaveLength(length);
+  // What is loading is too large now.
+  own.maxHeight = 800;
+  own.switchTo!(player.variants[1]!);
+  expect(player.switches.at(-1)).toBe(player.variants[1]);
+  expect(decisions.at(-1)!.state.ladderBps).toEqual([1e6, 2e6]);
+});
+
+test('streams without bitrates and pictures are left to Shaka, with one fault', () => {
   const blank = { bandwidth: 0, width: 0, height: 0 };
-  const { player, own, faults, handle, decisions } = loaded({}, (player) => {
+  const { player, own, handle, decisions } = loaded({}, undefined, (player) => {
     player.load(player.variants.map((one) => ({ ...one, video: { ...one.video!, ...blank }, bandwidth: 0 })));
   });
   own.switchTo!(own.variants[1]!);
-  await Promise.resolve();
-  expect(faults.map(({ code }) => code)).toEqual(['unsupported-stream']);
-  expect([decisions, player.switches, handle.state.status]).toEqual([[], [own.variants[1]], 'inactive']);
+  expect([decisions, player.switches]).toEqual([[], [own.variants[1]]]);
+  expect(handle.state).toMatchObject({ status: 'inactive', faults: [{ code: 'unsupported-stream' }] });
   player.nextSource();
   expect([decisions.length, handle.state.status]).toEqual([1, 'attached']);
 });
 
 test('the lowest representation may lack its bitrate', () => {
-  const { controller, decisions, player } = loaded({}, (player) => {
-    Object.assign(player.variants[0]!, { bandwidth: 1e5, video: videoStream(0, 0, 360) });
-    player.load();
-  });
+  const unnamed = { bandwidth: 1e5, video: videoStream(0, 0, 360) };
+  const { controller, decisions, player } = loaded({}, ({ variants }) => Object.assign(variants[0]!, unnamed));
   controller.next = 1;
   player.download(0, 4e6, 1);
   const [lowest] = decisions[0]!.state.ladderBps;
@@ -238,53 +223,49 @@ test('the lowest representation may lack its bitrate', () => {
   expect(player.active).toBe(player.variants[1]);
 });
 
-describe("Shaka's own manager", () => {
-  test("bounds the ladder, which has the present audio, together with the page's limits", () => {
-    const { controller, player, manager, own } = loaded({}, (player) => {
-      player.load(player.variants);
-      player.active = player.variants[3];
-    });
-    const ladder = (restrictions: object, maxHeight = 1e9) => {
-      Object.assign(player.config.abr.restrictions, restrictions);
-      own.maxHeight = maxHeight;
-      manager().trySuggestStreams();
-      return controller.states.at(-1)!.ladderBps;
-    };
-    expect(ladder({})).toEqual([1e6, 2e6, 4e6]);
-    expect(player.switches.at(-1)).toBe(player.variants[3]);
-    expect(ladder({ minHeight: 700, maxBandwidth: 2.2e6 })).toEqual([2e6]);
-    expect(ladder({ maxBandwidth: 1 })).toEqual([1e6]);
-    expect(ladder({ minHeight: 0, maxBandwidth: 1e9 }, 800)).toEqual([1e6, 2e6]);
-    // Shaka takes the longer side of a portrait picture for its width.
-    for (const { video } of player.variants) [video!.width, video!.height] = [video!.height!, video!.width!];
-    expect(ladder({ maxHeight: 800 })).toEqual([1e6, 2e6]);
-    // The manager's own estimate is back.
-    expect(manager().getBandwidthEstimate()).toBe(1.5e6);
+test("Shaka's own manager bounds the ladder, which has the present audio, together with the page's limits", () => {
+  const { controller, player, manager, own } = loaded({}, undefined, (player) => {
+    player.load(player.variants);
+    player.active = player.variants[3];
   });
+  const ladder = (restrictions: object, maxHeight = 1e9) => {
+    Object.assign(player.config.abr.restrictions, restrictions);
+    own.maxHeight = maxHeight;
+    manager().trySuggestStreams();
+    return controller.states.at(-1)!.ladderBps;
+  };
+  expect(ladder({})).toEqual([1e6, 2e6, 4e6]);
+  expect(player.switches.at(-1)).toBe(player.variants[3]);
+  expect(ladder({ minHeight: 700, maxBandwidth: 2.2e6 })).toEqual([2e6]);
+  expect(ladder({ maxBandwidth: 1 })).toEqual([1e6]);
+  expect(ladder({ minHeight: 0, maxBandwidth: 1e9 }, 800)).toEqual([1e6, 2e6]);
+  // Shaka takes the longer side of a portrait picture for its width.
+  for (const { video } of player.variants) [video!.width, video!.height] = [video!.height!, video!.width!];
+  expect(ladder({ maxHeight: 800 })).toEqual([1e6, 2e6]);
+  // The manager's own estimate is back.
+  expect(manager().getBandwidthEstimate()).toBe(1.5e6);
+});
 
-  test('switches streams without video', () => {
-    const { decisions, player, own } = loaded({}, (player) => {
-      player.load(player.variants.slice(0, 2).map((variant) => ({ ...variant, video: null })));
-    });
-    own.switchTo!(own.variants[1]!);
-    expect([decisions, player.switches]).toEqual([[], [own.variants[1]]]);
+test("Shaka's own manager switches streams without video", () => {
+  const { decisions, player, own } = loaded({}, ({ variants }) => {
+    for (const variant of variants) variant.video = null;
   });
+  own.switchTo!(own.variants[1]!);
+  expect([decisions, player.switches]).toEqual([[], [own.variants[1]]]);
+});
 
-  test('gets everything, also what the adapter does not know', () => {
-    const { player, manager, own } = loaded();
-    manager().segmentDownloaded(100, 5, true);
-    manager().ofTomorrow();
-    player.destroy();
-    const calls = ['init 1', 'setVariants 1', 'enable', 'downloaded 5', 'ofTomorrow', 'stop', 'release'];
-    expect(own.calls).toEqual(calls);
-  });
+test("Shaka's own manager gets everything, also what the adapter does not know", () => {
+  const { player, manager, own } = loaded();
+  manager().segmentDownloaded(100, 5, true);
+  manager().ofTomorrow();
+  player.destroy();
+  const calls = ['init 1', 'setVariants 1', 'enable', 'downloaded 5', 'ofTomorrow', 'stop', 'release'];
+  expect(own.calls).toEqual(calls);
 });
 
 test('prefetching is limited while attached', () => {
-  const { player, handle } = loaded({}, (player) => {
-    player.config.streaming.segmentPrefetchLimit = 2;
-    player.load();
-  });
+  const limit = { segmentPrefetchLimit: 2 };
+  const { player, handle } = loaded({}, ({ config }) => Object.assign(config.streaming, limit));
   expect(player.config.streaming.segmentPrefetchLimit).toBe(0);
   handle.detach();
   expect(player.config.streaming.segmentPrefetchLimit).toBe(2);
@@ -300,90 +281,82 @@ test("the option `cmcd` turns on Shaka's CMCD and adds the plugin's keys until i
   expect(player.config.cmcd.enabled).toBe(false);
 });
 
-describe('another manager', () => {
-  test('goes on after Shaka has saved a source as a preload', async () => {
-    const { controller, player, handle, faults } = loaded();
+test('another manager goes on after Shaka has saved a source as a preload', () => {
+  const { controller, player, handle } = loaded();
+  player.download(0, 4e6, 1);
+  player.unloadAndSavePreload();
+  const { left } = player;
+  player.load();
+  expect([handle.state.faults, player.left, handle.state.session]).toEqual([[], left, 2]);
+  expect(controller.states.at(-1)).toMatchObject({ nowSeconds: 0, downloads: [] });
+  player.destroy();
+  expect([player.left, handle.state.session]).toEqual([0, 3]);
+});
+
+test('the manager of a preload chooses with the plugin, which goes on with it, and leaves nothing behind', () => {
+  const { controller, player, handle, decisions } = loaded({ next: 1 }, undefined, (player) => player.preload().load());
+  expect(player.active).toBe(player.variants[1]);
+  expect([decisions.length, player.filters.size]).toEqual([1, 1]);
+  controller.next = 2;
+  player.download(0, 4e6, 1);
+  expect(player.active).toBe(player.variants[2]);
+  expect(handle.state).toMatchObject({ status: 'attached', session: 1, faults: [] });
+  player.destroy();
+  expect(player.left).toBe(0);
+});
+
+test("the manager of a preload while another source plays is Shaka's, and does not disturb it", () => {
+  const { controller, player, handle, decisions } = loaded();
+  const { left } = player;
+  player.download(0, 4e6, 1);
+  const next = player.variants.slice(0, 3).map((variant) => ({ ...variant, id: variant.id + 100 }));
+  for (let i = 0; i < 5; i++) {
+    const preload = player.preload(next);
+    expect(preload.prefetched).toBe(next[0]);
+    const { decision, session } = handle.state;
+    const context = { type: 1, stream: videoStream(7, 3e6, 720), segment: segmentAt(0), isPreload: true };
+    for (const filter of player.filters) filter(1, { uris: [], headers: {} }, context);
+    if (i === 2) preload.destroy();
+    const asked = controller.states.length;
+    player.download(1, 4e6, 1);
+    expect(controller.states.length).toBeGreaterThan(asked);
+    expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 2 });
+    expect([decision, handle.state.session]).toEqual([expect.anything(), session]);
+    if (i === 2) player.nextSource();
+    else preload.load();
+    controller.next = 1;
     player.download(0, 4e6, 1);
-    player.unloadAndSavePreload();
-    const { left } = player;
-    player.load();
-    await Promise.resolve();
-    expect([faults, player.left, handle.state.session]).toEqual([[], left, 2]);
-    expect(controller.states.at(-1)).toMatchObject({ nowSeconds: 0, downloads: [] });
-    player.destroy();
-    expect([player.left, handle.state.session]).toEqual([0, 3]);
-  });
+    expect(decisions.at(-1)).toMatchObject({ session: session + 1, state: { segmentIndex: 1 } });
+    controller.next = 0;
+  }
+  expect([handle.state.faults, handle.state.status, player.left]).toEqual([[], 'attached', left]);
+});
 
-  test('of a preload chooses with the plugin, which goes on with it, and leaves nothing behind', async () => {
-    const { controller, player, handle, decisions, faults } = loaded({ next: 1 }, (player) => player.preload().load());
-    expect(player.active).toBe(player.variants[1]);
-    expect([decisions.length, player.filters.size]).toEqual([1, 1]);
-    controller.next = 2;
-    player.download(0, 4e6, 1);
-    expect(player.active).toBe(player.variants[2]);
-    await Promise.resolve();
-    expect([handle.state.status, handle.state.session, faults]).toEqual(['attached', 1, []]);
-    player.destroy();
-    expect(player.left).toBe(0);
-  });
+test("a manager is the page's after it has set another factory, which the status says", () => {
+  const { player, handle } = loaded();
+  player.manager!.release();
+  player.manager = undefined;
+  player.configure({ abrFactory: () => player.own[0]! });
+  expect([handle.state.status, player.left]).toEqual(['inactive', 0]);
+});
 
-  test("of a preload while another source plays is Shaka's, and does not disturb it", async () => {
-    const { controller, player, handle, decisions, faults } = loaded();
-    const { left } = player;
-    player.download(0, 4e6, 1);
-    const next = player.variants.slice(0, 3).map((variant) => ({ ...variant, id: variant.id + 100 }));
-    for (let i = 0; i < 5; i++) {
-      const preload = player.preload(next);
-      expect(preload.prefetched).toBe(next[0]);
-      const { decision, session } = handle.state;
-      const context = { type: 1, stream: videoStream(7, 3e6, 720), segment: segmentAt(0), isPreload: true };
-      for (const filter of player.filters) filter(1, { uris: [], headers: {} }, context);
-      if (i === 2) preload.destroy();
-      const wanted = controller.states.at(-1)!;
-      player.download(1, 4e6, 1);
-      expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 2 });
-      expect(controller.states.at(-1)).not.toBe(wanted);
-      expect([decision, handle.state.session]).toEqual([expect.anything(), session]);
-      if (i === 2) player.nextSource();
-      else preload.load();
-      controller.next = 1;
-      player.download(0, 4e6, 1);
-      expect(decisions.at(-1)).toMatchObject({ session: session + 1, state: { segmentIndex: 1 } });
-      controller.next = 0;
-    }
-    await Promise.resolve();
-    expect([faults, handle.state.status, player.left]).toEqual([[], 'attached', left]);
-  });
+test("the manager of a second player with the same factory is Shaka's, and a second plugin in one player stays out", () => {
+  const { player, handle, decisions } = loaded();
+  const other = new FakePlayer();
+  other.config.abrFactory = player.config.abrFactory;
+  other.load();
+  other.manager!.trySuggestStreams();
+  expect(other.switches).toEqual([]);
+  expect([player.active, decisions.length]).toEqual([player.variants[0], 1]);
+  expect(handle.state.faults).toMatchObject([{ code: 'already-attached' }]);
+  const second = attached({}, player);
+  expect(second.handle.state).toMatchObject({ status: 'inactive', faults: [{ code: 'already-attached' }] });
+});
 
-  test("is the page's after it has set another factory, which the status says", () => {
-    const { player, handle } = loaded();
-    player.manager!.release();
-    player.manager = undefined;
-    player.configure({ abrFactory: () => player.own[0]! });
-    expect([handle.state.status, player.left]).toEqual(['inactive', 0]);
-  });
-
-  test("of a second player with the same factory is Shaka's, and a second plugin in one player stays out", async () => {
-    const { player, decisions, faults } = loaded();
-    const other = new FakePlayer();
-    other.config.abrFactory = player.config.abrFactory;
-    other.load();
-    other.manager!.trySuggestStreams();
-    expect(other.switches).toEqual([]);
-    expect([player.active, decisions.length]).toEqual([player.variants[0], 1]);
-    const second = attached({}, player);
-    await Promise.resolve();
-    expect([...faults, ...second.faults].map(({ code }) => code)).toEqual(['already-attached', 'already-attached']);
-    expect(second.handle.state.status).toBe('inactive');
-  });
-
-  test("is Shaka's in an unsupported player, with one fault", async () => {
-    const player = Object.assign(new FakePlayer(), { getBufferedInfo: undefined as never });
-    const { factory, faults, handle } = attached({}, player);
-    await Promise.resolve();
-    const message = expect.stringContaining('getBufferedInfo()');
-    expect(faults).toMatchObject([{ code: 'unsupported-player', message }]);
-    expect(factory()).toBe(player.own[0]);
-    expect(handle.state.status).toBe('inactive');
-  });
+test("the manager is Shaka's in an unsupported player, with one fault", () => {
+  const player = Object.assign(new FakePlayer(), { getBufferedInfo: undefined as never });
+  const { factory, handle } = attached({}, player);
+  expect(factory()).toBe(player.own[0]);
+  const message = expect.stringContaining('getBufferedInfo()');
+  expect(handle.state).toMatchObject({ status: 'inactive', faults: [{ code: 'unsupported-player', message }] });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
+import { chunkOf } from '../../session/stand-in.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
 import { attached, type FakePlayer, liveHlsPlayer, livePlayer, playLive, segmentAt } from './fake-player.fixture.ts';
 
@@ -57,9 +58,7 @@ test('what the encoder limits in a segment of chunks is not the link', async () 
   const player = livePlayer();
   const { controller } = attached({ controller: new Scripted() }, player);
   player.load();
-  const chunk = new Uint8Array(125_000);
-  new DataView(chunk.buffer).setUint32(0, chunk.length);
-  chunk.set(new TextEncoder().encode('mdat'), 4);
+  const chunk = chunkOf(125_000);
   for (const index of [25, 26]) {
     const sent = player.send(index, 0);
     // A chunk of 1 Mbit a second, in two parts 50 ms apart: 10 Mbit/s.

@@ -1,8 +1,36 @@
-/** An address with a trial's configuration, in a page. */
+/** What a page of a trial has: a storage, and an address with the trial's configuration. */
 
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { useManualClock } from '../../session/scripted.fixture.ts';
 import { assignArm, type ConfiguredTrial } from '../trial.ts';
+
+const undo: (() => void)[] = [];
+/** Until the end of the test. */
+export function define(name: string, value: unknown): void {
+  const before = Object.getOwnPropertyDescriptor(globalThis, name) ?? { value: undefined, configurable: true };
+  undo.unshift(() => Object.defineProperty(globalThis, name, before));
+  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
+
+/** What the storage keeps. */
+export const items = new Map<string, string>();
+export const STORAGE = {
+  getItem: (key: string) => items.get(key) ?? null,
+  setItem: (key: string, value: string) => void items.set(key, value),
+  removeItem: (key: string) => void items.delete(key),
+};
+
+/** For all tests of a file. */
+export function usePage(): void {
+  useManualClock();
+  beforeEach(() => {
+    items.clear();
+    define('localStorage', STORAGE);
+  });
+  afterEach(() => {
+    for (const step of undo.splice(0)) step();
+  });
+}
 
 export const URL_OF = 'https://cdn.example/leo-abr.json';
 export const GOOD = { schema: 1, enabled: true, trial: 'spring', shares: { player: 0.5, 'mpc-l': 0.5 } };
@@ -13,39 +41,21 @@ let answer: () => Response | Promise<Response>;
 export const answers = (next: typeof answer) => {
   answer = next;
 };
-export const items = new Map<string, string>();
 export const asked: [url: string, init: RequestInit][] = [];
-const saved = Object.entries(Object.getOwnPropertyDescriptors(globalThis)).filter(([name]) =>
-  ['fetch', 'localStorage', 'location'].includes(name),
-);
-
 export const says = (config: unknown, status = 200) => {
   answer = () => new Response(typeof config === 'string' ? config : JSON.stringify(config), { status });
 };
 
-/** For all tests of a file. */
 export function useConfigAddress(): void {
-  useManualClock();
+  usePage();
   beforeEach(() => {
     asked.length = 0;
-    items.clear();
-    const localStorage = {
-      getItem: (key: string) => items.get(key) ?? null,
-      setItem: (key: string, value: string) => void items.set(key, value),
-    };
-    const fetch = async (url: string, init: RequestInit) => {
+    define('fetch', async (url: string, init: RequestInit) => {
       asked.push([url, init]);
       return answer();
-    };
-    const location = { origin: 'http://page.example', href: 'http://page.example/watch/' };
-    for (const [name, value] of Object.entries({ localStorage, fetch, location })) {
-      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-    }
+    });
+    define('location', { origin: 'http://page.example', href: 'http://page.example/watch/' });
     says(GOOD);
-  });
-  afterEach(() => {
-    for (const name of ['fetch', 'localStorage', 'location']) Reflect.deleteProperty(globalThis, name);
-    for (const [name, descriptor] of saved) Object.defineProperty(globalThis, name, descriptor);
   });
 }
 

@@ -17,7 +17,7 @@ export interface Plain {
   /** The source is another one, or none. */
   end(): void;
   /** A downloaded segment has come into the buffer, where the player says so. */
-  append(index: number): void;
+  append?(index: number): void;
   /** All that a page could set, and what the player has been told. */
   touched(): unknown;
 }
@@ -39,7 +39,6 @@ export const PLAIN: Record<string, () => Plain> = {
         player.emit('manifestLoadingStarted');
       },
       end: () => player.nextSource(),
-      append: () => {},
       touched: () => asText({ settings, updates, rules: player.rules, interceptors: player.interceptors }),
     };
   },
@@ -58,9 +57,7 @@ export const PLAIN: Record<string, () => Plain> = {
     };
   },
   'Shaka Player'() {
-    const player = new shaka.FakePlayer();
-    const getMediaElement = () => player.media;
-    Object.assign(player, { getMediaElement, getVariantTracks: bandwidths });
+    const player = Object.assign(new shaka.FakePlayer(), { getVariantTracks: bandwidths });
     return {
       player,
       api: player as never,
@@ -70,7 +67,6 @@ export const PLAIN: Record<string, () => Plain> = {
         player.manager ??= player.config.abrFactory();
       },
       end: () => player.emit('unloading'),
-      append: () => {},
       touched: () => asText({ ...player.getConfiguration(), calls: player.own.map(({ calls }) => calls) }),
     };
   },
@@ -89,11 +85,11 @@ export function playSession({ player, begin, append }: Plain): void {
   begin();
   player.media.playbackRate = 1;
   player.download(0, 3e6, 2, 0);
-  append(0);
+  append?.(0);
   player.media.emit('playing');
   play(player, SEGMENT_SECONDS);
   player.media.emit('waiting');
   player.download(1, 6e6, 1.5, 0);
-  append(1);
+  append?.(1);
   play(player, SEGMENT_SECONDS);
 }

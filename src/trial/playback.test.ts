@@ -35,12 +35,8 @@ class Screen {
   /** Whole tenths. */
   figures(isLive = false) {
     const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value);
-    return JSON.parse(
-      JSON.stringify(
-        this.playback.figures(isLive, [8], (mbps) => 10 * mbps),
-        rounded,
-      ),
-    );
+    const figures = this.playback.figures(isLive, [8], (mbps) => 10 * mbps);
+    return JSON.parse(JSON.stringify(figures, rounded));
   }
 }
 

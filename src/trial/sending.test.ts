@@ -1,47 +1,23 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
-import { useManualClock, wait } from '../../session/scripted.fixture.ts';
+import { broken, wait } from '../../session/scripted.fixture.ts';
 import { type ReportOptions, reportSessions } from '../trial.ts';
+import { define, items, settled, usePage } from './config.fixture.ts';
 import { PLAIN, play, playSession } from './observed-session.fixture.ts';
 
-useManualClock();
+usePage();
 
 const URL = 'https://reports.example/';
-const settled = async () => {
-  for (let i = 0; i < 10; i++) await Promise.resolve();
-};
 
-interface SentReport {
-  url: string;
-  init: RequestInit;
-}
-
-/** What a page has; `answer` is the status of the collector, or undefined for none. */
+/** `answer` is the status of the collector, or undefined for none. */
 let answer: number | undefined;
-let sent: SentReport[];
-let items: Map<string, string>;
+let sent: { url: string; init: RequestInit }[];
 let page: EventTarget & { visibilityState: string };
-
-const undo: (() => void)[] = [];
-function define(name: string, value: unknown): void {
-  const before = Object.getOwnPropertyDescriptor(globalThis, name) ?? { value: undefined, configurable: true };
-  undo.unshift(() => Object.defineProperty(globalThis, name, before));
-  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-}
-afterEach(() => {
-  for (const step of undo.splice(0)) step();
-});
 
 beforeEach(() => {
   answer = 204;
   sent = [];
-  items = new Map();
   page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
-  define('localStorage', {
-    getItem: (key: string) => items.get(key) ?? null,
-    setItem: (key: string, value: string) => void items.set(key, value),
-    removeItem: (key: string) => void items.delete(key),
-  });
   define('document', page);
   define('addEventListener', page.addEventListener.bind(page));
   define('removeEventListener', page.removeEventListener.bind(page));
@@ -63,6 +39,12 @@ function visit(more: ReportOptions = {}) {
   return { plain, seen, reports };
 }
 
+function played(more?: ReportOptions) {
+  const visited = visit(more);
+  playSession(visited.plain);
+  return visited;
+}
+
 const hide = (visibilityState: string) => {
   page.visibilityState = visibilityState;
   page.dispatchEvent(new Event('visibilitychange'));
@@ -70,13 +52,12 @@ const hide = (visibilityState: string) => {
 const bodies = () => sent.map(({ init }) => validSessionReport(JSON.parse(init.body as string)));
 
 test('a report is one line of JSON in a request without cookies that outlives the page', async () => {
-  const { plain, seen } = visit();
-  playSession(plain);
+  const { seen } = played();
   page.dispatchEvent(new Event('pagehide'));
   await settled();
   expect(bodies()).toEqual(seen);
   expect(seen[0]).toMatchObject({ ended: 'page', browser: 'chromium' });
-  const [{ url, init }] = sent as [SentReport];
+  const { url, init } = sent[0]!;
   expect(url).toBe(URL);
   expect(init.body).not.toContain('\n');
   expect(init).toMatchObject({ method: 'POST', keepalive: true, credentials: 'omit' });
@@ -84,36 +65,28 @@ test('a report is one line of JSON in a request without cookies that outlives th
   expect(items.size).toBe(0);
 });
 
-test.each([undefined, 500, 429])('answered %p, it is sent again at the next visit, and no more', async (status) => {
-  answer = status;
-  const { plain, seen } = visit();
-  playSession(plain);
-  plain.end();
-  await settled();
-  expect(items.size).toBe(1);
-  visit();
-  await settled();
-  expect(bodies()).toEqual([seen[0], seen[0]]);
-  expect(items.size).toBe(0);
-  visit();
-  await settled();
-  expect(sent).toHaveLength(2);
-});
-
-test('a report that was refused for what it says is dropped', async () => {
-  answer = 400;
-  const { plain } = visit();
-  playSession(plain);
-  plain.end();
-  await settled();
-  expect(items.size).toBe(0);
-});
+test.each([undefined, 500, 429, 400])(
+  'answered %p, a report is sent twice, or once if it is refused',
+  async (status) => {
+    const times = status === 400 ? 1 : 2;
+    answer = status;
+    const { plain, seen } = played();
+    plain.end();
+    await settled();
+    expect(items.size).toBe(times - 1);
+    for (let later = 0; later < 2; later++) {
+      visit();
+      await settled();
+      expect(bodies()).toEqual(Array(times).fill(seen[0]));
+      expect(items.size).toBe(0);
+    }
+  },
+);
 
 test('without a network, nothing is sent before the next visit; so many reports are kept', async () => {
   Object.assign(navigator, { onLine: false });
   for (let i = 0; i < 12; i++) {
-    const { plain, reports } = visit();
-    playSession(plain);
+    const { reports } = played();
     reports.stop();
     await settled();
   }
@@ -126,16 +99,14 @@ test('where requests do not outlive the page, a beacon has the report', () => {
   const beacons: string[] = [];
   define('Request', { prototype: {} });
   Object.assign(navigator, { sendBeacon: (url: string, body: string) => beacons.push(`${url} ${body}`) > 0 });
-  const { plain, seen } = visit();
-  playSession(plain);
+  const { seen } = played();
   page.dispatchEvent(new Event('pagehide'));
   expect(beacons).toEqual([`${URL} ${JSON.stringify(seen[0])}`]);
   expect(sent).toEqual([]);
 });
 
 test('a page that is hidden and does not come back is reported at the next visit', async () => {
-  const { plain, seen } = visit();
-  playSession(plain);
+  const { plain, seen } = played();
   hide('hidden');
   expect(items.size).toBe(1);
   visit();
@@ -154,8 +125,7 @@ test('a page that is hidden and does not come back is reported at the next visit
 });
 
 test('a page that comes back is reported once, at its end', async () => {
-  const { plain, seen } = visit();
-  playSession(plain);
+  const { seen } = played();
   hide('hidden');
   hide('visible');
   expect(items.size).toBe(0);
@@ -168,8 +138,7 @@ test('a page that comes back is reported once, at its end', async () => {
 });
 
 test('a page that comes back from the cache of pages begins another session', async () => {
-  const { plain, seen } = visit();
-  playSession(plain);
+  const { plain, seen } = played();
   page.dispatchEvent(new Event('pagehide'));
   page.dispatchEvent(new Event('pageshow'));
   play(plain.player, 3);
@@ -192,15 +161,11 @@ test('a storage that is blocked or full of something else keeps nothing, and bre
 });
 
 test('with storage: false, nothing is kept or read; reports are sent all the same', async () => {
-  const untouched = () => {
-    throw new Error('storage was touched');
-  };
-  const calls = ['getItem', 'setItem', 'removeItem'].map((name) => [name, jest.fn(untouched)] as const);
+  const calls = ['getItem', 'setItem', 'removeItem'].map((name) => [name, jest.fn(broken)] as const);
   define('localStorage', Object.fromEntries(calls));
   for (const status of [204, undefined]) {
     answer = status;
-    const { plain, reports } = visit({ storage: false });
-    playSession(plain);
+    const { reports } = played({ storage: false });
     hide('hidden');
     hide('visible');
     reports.stop();

@@ -13,26 +13,19 @@ const check = (change: Partial<BrowserSessionRecord> = {}, options: Parameters<t
 const { decisions, requests } = recordedSession();
 const otherDecisions = [{ ...decisions[0]!, representationId: 'video-1' }, ...decisions.slice(1)];
 
+/** What is wrong with the widths of a segment. */
+const shown = (segment: number, [video, pixels]: [number, number], ...widths: number[]) =>
+  `segment ${segment}: video-${video} is ${pixels} pixels wide, the widths on screen were [${widths.join(', ')}]`;
+const STALL = 'at 6.60 s: stalled 1.500 s according to the decisions, 0.000 s according to the element';
+
 test.each<[string, Partial<BrowserSessionRecord>, string[]]>([
   ['agreement', {}, []],
   ['an unfinished session', { endedBy: 'fault', widthsOnScreen: [] }, []],
-  [
-    'a picture that was not loaded',
-    { widthsOnScreen: [[64], [64], [64]] },
-    ['segment 2: video-1 is 96 pixels wide, the widths on screen were [64]'],
-  ],
-  [
-    'no picture',
-    { widthsOnScreen: [[64], [], [96]] },
-    ['segment 1: video-0 is 64 pixels wide, the widths on screen were []'],
-  ],
+  ['a picture that was not loaded', { widthsOnScreen: [[64], [64], [64]] }, [shown(2, [1, 96], 64)]],
+  ['no picture', { widthsOnScreen: [[64], [], [96]] }, [shown(1, [0, 64])]],
   ['another decision', { decisions: otherDecisions }, ['segment 0: the decision was video-1, the request video-0']],
   ['two requests', { requests: [...requests, requests[0]!] }, ['segment 0 was loaded 2 times']],
-  [
-    'no stall',
-    { stalls: [] },
-    ['at 6.60 s: stalled 1.500 s according to the decisions, 0.000 s according to the element'],
-  ],
+  ['no stall', { stalls: [] }, [STALL]],
   ['lost time', { unaccountedSeconds: 0.4 }, ['the playhead lost 0.400 s without a waiting event']],
 ])('%s', (_, change, expected) => {
   expect(check(change)).toEqual(expected);
@@ -74,9 +67,7 @@ test('of a live session: segments that were not shown do not count, latencies do
 test('of a live session: chunks of an abandoned download may be on screen', () => {
   const showing = (widthsOnScreen: number[][]) => check({ widthsOnScreen }, { ...OPTIONS, live: LIVE });
   expect(showing([[64], [96, 64], [96]])).toEqual([]);
-  expect(showing([[64], [128, 64], [96]])).toEqual([
-    'segment 1: video-0 is 64 pixels wide, the widths on screen were [128, 64]',
-  ]);
+  expect(showing([[64], [128, 64], [96]])).toEqual([shown(1, [0, 64], 128, 64)]);
   // On demand a segment plays once all of it is here.
   expect(check({ widthsOnScreen: [[64], [96, 64], [96]] })).toHaveLength(1);
 });

@@ -21,6 +21,7 @@ const decision = (index: number, representation: number, [nowSeconds, bufferLeve
   }) as DecisionRecord;
 
 export function recordedSession(): BrowserSessionRecord {
+  const abandonment: DecisionRecord = { ...decision(1, 0, [3, 2]), kind: 'abandon' };
   return {
     endedBy: 'end',
     requests: [
@@ -29,12 +30,7 @@ export function recordedSession(): BrowserSessionRecord {
       request(1, 0, [3, 6.5]),
       { ...request(2, 1, [6.6, 8]), bufferLevelSeconds: 3.9 },
     ],
-    decisions: [
-      decision(0, 0, [0, 0]),
-      decision(1, 1, [1, 4]),
-      { ...decision(1, 0, [3, 2]), kind: 'abandon' },
-      decision(2, 1, [6.6, 3.9]),
-    ],
+    decisions: [decision(0, 0, [0, 0]), decision(1, 1, [1, 4]), abandonment, decision(2, 1, [6.6, 3.9])],
     startupSeconds: 1,
     stalls: [{ startSeconds: 4.97, endSeconds: 6.52, mediaSeconds: 3.97 }],
     unaccountedSeconds: 0.001,

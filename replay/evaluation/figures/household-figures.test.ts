@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { between, forAll } from '../../../abr/property.fixture.ts';
 import type { SessionResult } from '../../results.ts';
@@ -8,35 +8,31 @@ import { householdDifference, householdsOf, instability, unfairness } from './ho
 
 const rows = (mbps: number[]) => mbps.map((value) => ({ bitrateBps: value * 1e6 }));
 
-describe('unfairness', () => {
-  test('is 0 for equal values and for none, sqrt(1 - 1/n) if one has everything', () => {
-    expect(unfairness([3, 3, 3])).toBe(0);
-    expect(unfairness([0, 0])).toBe(0);
-    expect(unfairness([7, 0, 0, 0])).toBeCloseTo(Math.sqrt(3 / 4), 12);
-    // Jain: (1 + 3)^2 / (2 x 10).
-    expect(unfairness([1, 3])).toBeCloseTo(Math.sqrt(1 - 16 / 20), 12);
-  });
+test('unfairness is 0 for equal values and for none, sqrt(1 - 1/n) if one has everything', () => {
+  expect(unfairness([3, 3, 3])).toBe(0);
+  expect(unfairness([0, 0])).toBe(0);
+  expect(unfairness([7, 0, 0, 0])).toBeCloseTo(Math.sqrt(3 / 4), 12);
+  // Jain: (1 + 3)^2 / (2 x 10).
+  expect(unfairness([1, 3])).toBeCloseTo(Math.sqrt(1 - 16 / 20), 12);
+});
 
-  test('does not depend on the order or the unit', () => {
-    const values = fc.array(between(-100, 100), { minLength: 1 });
-    forAll([values], { seed: 1 }, (list) => {
-      expect(unfairness([...list].reverse().map((value) => value * 8))).toBeCloseTo(unfairness(list), 5);
-    });
+test('unfairness does not depend on the order or the unit', () => {
+  const values = fc.array(between(-100, 100), { minLength: 1 });
+  forAll([values], { seed: 1 }, (list) => {
+    expect(unfairness([...list].reverse().map((value) => value * 8))).toBeCloseTo(unfairness(list), 5);
   });
 });
 
-describe('instability', () => {
-  test('is 0 without changes, and for sessions shorter than the window', () => {
-    expect(instability(rows(Array(20).fill(5)), { segmentSeconds: 4 })).toBe(0);
-    expect(instability(rows([1, 8, 1, 8, 1]), { segmentSeconds: 4 })).toBe(0);
-  });
+test('instability is 0 without changes, and for sessions shorter than the window', () => {
+  expect(instability(rows(Array(20).fill(5)), { segmentSeconds: 4 })).toBe(0);
+  expect(instability(rows([1, 8, 1, 8, 1]), { segmentSeconds: 4 })).toBe(0);
+});
 
-  test('weights recent seconds more', () => {
-    // The one value is of second 20. Its weights are 20 for the change to it, and 19 + ... + 1 for the bitrates before.
-    expect(instability(rows([...Array(20).fill(2), 5]), { segmentSeconds: 1 })).toBeCloseTo((3 * 20) / (2 * 190), 12);
-    const early = instability(rows([2, ...Array(20).fill(5)]), { segmentSeconds: 1 });
-    expect(early).toBeCloseTo(3 / (5 * 190), 12);
-  });
+test('instability weights recent seconds more', () => {
+  // The one value is of second 20. Its weights are 20 for the change to it, and 19 + ... + 1 for the bitrates before.
+  expect(instability(rows([...Array(20).fill(2), 5]), { segmentSeconds: 1 })).toBeCloseTo((3 * 20) / (2 * 190), 12);
+  const early = instability(rows([2, ...Array(20).fill(5)]), { segmentSeconds: 1 });
+  expect(early).toBeCloseTo(3 / (5 * 190), 12);
 });
 
 /** Two players with these QoEs. */
@@ -48,32 +44,30 @@ function household(algorithm: string, trace: string, qoes: number[]): SessionRes
   }));
 }
 
-describe('the figures of households', () => {
-  const sessions = Array.from({ length: 9 }, (_, i) => [
-    ...household('mpc-d', `t${i}`, [4, 2]),
-    ...household('mpc-l', `t${i}`, [3 + i, 5]),
-  ]).flat();
-  const households = householdsOf(sessions, { segmentSeconds: 4 });
+const sessions = Array.from({ length: 9 }, (_, i) => [
+  ...household('mpc-d', `t${i}`, [4, 2]),
+  ...household('mpc-l', `t${i}`, [3 + i, 5]),
+]).flat();
+const households = householdsOf(sessions, { segmentSeconds: 4 });
 
-  test('are of all its players', () => {
-    expect(households).toHaveLength(18);
-    expect(households[1]).toMatchObject({
-      ...{ trace: 't0', household: 'two', algorithm: 'mpc-l', players: 2, linkUtilisation: 0.75 },
-      ...{ qoeSum: 8, qoeLeast: 3, qoeP5: 3.1, qoeUnfairness: 0.242536, bitrateUnfairness: 0 },
-    });
-    expect(householdsOf([testSession()], { segmentSeconds: 4 })).toEqual([]);
+test('the figures of a household are of all its players', () => {
+  expect(households).toHaveLength(18);
+  expect(households[1]).toMatchObject({
+    ...{ trace: 't0', household: 'two', algorithm: 'mpc-l', players: 2, linkUtilisation: 0.75 },
+    ...{ qoeSum: 8, qoeLeast: 3, qoeP5: 3.1, qoeUnfairness: 0.242536, bitrateUnfairness: 0 },
   });
+  expect(householdsOf([testSession()], { segmentSeconds: 4 })).toEqual([]);
+});
 
-  test('are compared by place, with intervals over groups', () => {
-    const of = (algorithm: string) => households.filter((one) => one.algorithm === algorithm);
-    const options = { ways: unitsByDataset(sessions), seed: 1, label: 'd' };
-    const difference = householdDifference(of('mpc-l'), of('mpc-d'), options)!;
-    expect(difference).toMatchObject({ pairs: 9, units: 9, resampledBy: 'groups' });
-    // The sums are 8 + i instead of 6, the least min(3 + i, 5) instead of 2.
-    expect(difference.qoeSum.value).toBeCloseTo(6, 12);
-    expect(difference.qoeLeast.value).toBeCloseTo((1 + 2 + 7 * 3) / 9, 12);
-    expect(difference.qoeSum.ci95![0]).toBeGreaterThan(3);
-    expect(difference.qoeSum.ci95![1]).toBeLessThan(9);
-    expect(householdDifference(of('mpc-l'), [], options)).toBeUndefined();
-  });
+test('the figures of households are compared by place, with intervals over groups', () => {
+  const of = (algorithm: string) => households.filter((one) => one.algorithm === algorithm);
+  const options = { ways: unitsByDataset(sessions), seed: 1, label: 'd' };
+  const difference = householdDifference(of('mpc-l'), of('mpc-d'), options)!;
+  expect(difference).toMatchObject({ pairs: 9, units: 9, resampledBy: 'groups' });
+  // The sums are 8 + i instead of 6, the least min(3 + i, 5) instead of 2.
+  expect(difference.qoeSum.value).toBeCloseTo(6, 12);
+  expect(difference.qoeLeast.value).toBeCloseTo((1 + 2 + 7 * 3) / 9, 12);
+  expect(difference.qoeSum.ci95![0]).toBeGreaterThan(3);
+  expect(difference.qoeSum.ci95![1]).toBeLessThan(9);
+  expect(householdDifference(of('mpc-l'), [], options)).toBeUndefined();
 });

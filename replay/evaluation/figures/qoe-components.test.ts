@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { SessionResult } from '../../results.ts';
 import { sessionTotals } from '../../simulator/session-result.ts';
 import { unitsByDataset } from '../statistics/resampling-units.ts';
@@ -19,25 +19,21 @@ function session(bitratesBps: number[], { stallSeconds = 0, segmentCount, ...res
   return testSession({ trace: 'a', ...rest, segments, ...sessionTotals(played, scenario) });
 }
 
-describe('qoeComponents', () => {
-  test('add up to the QoE', () => {
-    const { qoe, quality, stalls, startup, switches } = qoeComponents(
-      session([low, high, high, low], { stallSeconds: 2 }),
-      scenario,
-    );
-    expect(quality).toBeCloseTo((3 + 30 + 30 + 3) / 4, 9);
-    expect(stalls).toBeCloseTo((120 * 2) / 4, 9);
-    expect(startup).toBeCloseTo((120 * 0.5) / 4, 9);
-    expect(switches).toBeCloseTo((27 + 27) / 4, 9);
-    expect(qoe).toBeCloseTo(quality - stalls - startup - switches, 9);
-  });
+test('components add up to the QoE', () => {
+  const played = session([low, high, high, low], { stallSeconds: 2 });
+  const { qoe, quality, stalls, startup, switches } = qoeComponents(played, scenario);
+  expect(quality).toBeCloseTo((3 + 30 + 30 + 3) / 4, 9);
+  expect(stalls).toBeCloseTo((120 * 2) / 4, 9);
+  expect(startup).toBeCloseTo((120 * 0.5) / 4, 9);
+  expect(switches).toBeCloseTo((27 + 27) / 4, 9);
+  expect(qoe).toBeCloseTo(quality - stalls - startup - switches, 9);
+});
 
-  test('of an unfinished session include the missing segments', () => {
-    const cut = session([low, high], { stallSeconds: 600, segmentCount: 24, endedBy: 'cutoff' });
-    const { qoe, quality, stalls, startup, switches } = qoeComponents(cut, scenario);
-    expect(quality).toBeCloseTo(33 / 24, 6);
-    expect(qoe).toBeCloseTo(quality - stalls - startup - switches, 6);
-  });
+test('components of an unfinished session include the missing segments', () => {
+  const cut = session([low, high], { stallSeconds: 600, segmentCount: 24, endedBy: 'cutoff' });
+  const { qoe, quality, stalls, startup, switches } = qoeComponents(cut, scenario);
+  expect(quality).toBeCloseTo(33 / 24, 6);
+  expect(qoe).toBeCloseTo(quality - stalls - startup - switches, 6);
 });
 
 test('componentDifference pairs by place, and its parts add up to the QoE', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { testSession, testSummary } from '../test-sessions.fixture.ts';
 import { largeDatasets, shownGapClosed, tooFewSessions } from './verdicts.ts';
 
@@ -11,23 +11,21 @@ function played(qoe: Readonly<Record<string, (i: number) => number>>, { recordin
   );
 }
 
-describe('the gap closed', () => {
-  const shown = (qoe: Parameters<typeof played>[0], recordings = 12) => {
-    const summary = testSummary(played({ 'mpc-d': () => 50, ...qoe }, { recordings }));
-    const row = summary.find(({ algorithm }) => algorithm === 'mpc-l')!;
-    return shownGapClosed(row, summary)?.value;
-  };
+const shown = (qoe: Parameters<typeof played>[0], recordings = 12) => {
+  const summary = testSummary(played({ 'mpc-d': () => 50, ...qoe }, { recordings }));
+  const row = summary.find(({ algorithm }) => algorithm === 'mpc-l')!;
+  return shownGapClosed(row, summary)?.value;
+};
 
-  test('is shown up to 1, also below 0, and is a dash above the oracle', () => {
-    const shownFor = (qoe: number) => shown({ 'mpc-l': () => qoe, 'mpc-o': () => 60 });
-    expect([49, 55, 60, 60.4, 70].map(shownFor)).toEqual([-0.1, 0.5, 1, undefined, undefined]);
-  });
+test('the gap closed is shown up to 1, also below 0, and is a dash above the oracle', () => {
+  const shownFor = (qoe: number) => shown({ 'mpc-l': () => qoe, 'mpc-o': () => 60 });
+  expect([49, 55, 60, 60.4, 70].map(shownFor)).toEqual([-0.1, 0.5, 1, undefined, undefined]);
+});
 
-  test("is a dash if the oracle's lead is not clearly positive, or has no interval", () => {
-    const uncertain = (i: number) => (i % 2 === 0 ? 90 : 30);
-    expect(shown({ 'mpc-l': () => 55, 'mpc-o': uncertain })).toBe(undefined);
-    expect(shown({ 'mpc-l': () => 55, 'mpc-o': () => 60 }, 1)).toBe(undefined);
-  });
+test("the gap closed is a dash if the oracle's lead is not clearly positive, or has no interval", () => {
+  const uncertain = (i: number) => (i % 2 === 0 ? 90 : 30);
+  expect(shown({ 'mpc-l': () => 55, 'mpc-o': uncertain })).toBe(undefined);
+  expect(shown({ 'mpc-l': () => 55, 'mpc-o': () => 60 }, 1)).toBe(undefined);
 });
 
 /** Two algorithms in data sets with these numbers of recordings. */

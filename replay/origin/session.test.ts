@@ -1,0 +1,252 @@
+/** Sessions on a manual clock, without HTTP: live, and several on one link. */
+
+import { expect, test } from '@jest/globals';
+import { PiecewisePath } from '../../abr/index.ts';
+import type { MediaFile } from '../media/presentation.ts';
+import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
+import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
+import type { ByteRange } from './range-stream.ts';
+import { ReplaySession, type SessionSpec } from './session.ts';
+import { download, VirtualClock } from './virtual-clock.fixture.ts';
+
+const RTT_SECONDS = 0.04;
+const NOON_MS = Date.UTC(2025, 5, 1, 12);
+const traceOf = (...ratesMbps: number[]) => traceOfRates(ratesMbps, 1, { startUtcMs: NOON_MS });
+/** Segments of 2 s. */
+const scenarioOf = (...ladderBps: number[]): Scenario => {
+  const media = { ladderBps, segmentSeconds: 2, segmentCount: 40 };
+  return { ...SCENARIOS['pensieve-60']!, ...media, ...EXACT, rttSeconds: RTT_SECONDS };
+};
+const untilOf = (session: ReplaySession) => (path: string) => session.secondsUntil(session.presentation.find(path)!);
+
+const TARGET = { targetLatencySeconds: 2, timeShiftSeconds: 60 };
+const live: LiveStream = { ...TARGET, chunkSeconds: 0.25, encoderLatencySeconds: 0.3 };
+const liveScenario = { ...scenarioOf(1e6, 8e6), live };
+
+/** A joined session on its clock. */
+function join(spec: Partial<SessionSpec> = {}, clock = new VirtualClock()) {
+  const session = new ReplaySession('1', { trace: traceOf(1000), scenario: liveScenario, ...spec }, clock);
+  session.manifest();
+  const startMs = clock.nowMs();
+  const runTo = (seconds: number) => clock.run(startMs + seconds * 1000);
+  return { clock, session, runTo, download: (...of: [string, ByteRange?]) => download(session, ...of) };
+}
+
+/** When the last byte before `end` arrived. */
+const arrivedAt = (arrived: readonly { seconds: number; bytes: number }[], end: number) =>
+  arrived.find(({ bytes }) => bytes >= end)?.seconds;
+const existing = ({ chunks }: MediaFile) => chunks!.map(({ existsAtSeconds }) => existsAtSeconds);
+
+test('a live session starts its clock at the first manifest; time is the UTC of the trace', () => {
+  const clock = new VirtualClock();
+  const session = new ReplaySession('1', { trace: traceOf(1000), scenario: liveScenario, startSeconds: 7 }, clock);
+  clock.run(clock.nowMs() + 5000);
+  expect(session.nowSeconds).toBe(0);
+  expect(session.manifest()).toContain('availabilityStartTime="2025-06-01T11:59:07.000Z"');
+  clock.run(clock.nowMs() + 1500);
+  expect(session.utcMs).toBe(NOON_MS + 8500);
+  const later = session.manifest();
+  expect(later).toContain('availabilityStartTime="2025-06-01T11:59:07.000Z"');
+  expect(later).toContain('publishTime="2025-06-01T12:00:08.500Z"');
+});
+
+test('what was captured before the join is there; the next segment when its first chunk is about to exist', () => {
+  const { session, runTo } = join();
+  const until = untilOf(session);
+  const isComplete = (path: string, chunk = -1) => {
+    const file = session.presentation.find(path)!;
+    return session.isComplete(file, file.chunks!.at(chunk)!.end);
+  };
+  expect(until('video-0/29.m4s')).toBeLessThan(0);
+  expect(isComplete('video-0/29.m4s')).toBe(true);
+  // The segment was captured until the join and exists 0.3 s later: only its last chunks are missing.
+  expect(until('video-0/30.m4s')).toBeLessThan(0);
+  expect([isComplete('video-0/30.m4s'), isComplete('video-0/30.m4s', 5)]).toEqual([false, true]);
+  // Its first chunk is captured until 0.25 s and exists at 0.55 s.
+  expect(until('video-0/31.m4s')).toBeCloseTo(0.3, 9);
+  expect(until('video-0/init.mp4')).toBe(Number.NEGATIVE_INFINITY);
+  runTo(2.31);
+  expect(until('video-0/31.m4s')).toBeLessThan(0);
+  expect(isComplete('video-0/31.m4s')).toBe(true);
+  expect(until('video-0/32.m4s')).toBeCloseTo(-0.01, 9);
+});
+
+test('on a slow link a chunk leaves when it exists and those before it have left', async () => {
+  // 1 Mbit each chunk: quick at first, a dip of a second, then quick again.
+  const scenario = { ...liveScenario, ladderBps: [4e6] };
+  const { clock, runTo, download } = join({ scenario, trace: traceOf(20, 1, 20, 20) });
+  runTo(0.5);
+  const { file, arrived } = download('video-0/31.m4s');
+  await clock.play();
+  const link = new PiecewisePath({ stepEndsSeconds: [1, 2, 4], ratesBps: [20e6, 1e6, 20e6] });
+  const due: number[] = [];
+  for (const { existsAtSeconds } of file.chunks!) {
+    const at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
+    due.push(at + link.downloadSeconds(at, 1e6));
+  }
+  expect(due[2]! - existing(file)[2]!).toBeGreaterThan(0.8);
+  expect(due[7]! - existing(file)[7]!).toBeCloseTo(0.05, 6);
+  expect(file.chunks!.map(({ end }) => arrivedAt(arrived, end))).toEqual(due.map((at) => expect.closeTo(at, 6)));
+});
+
+test('while the encoder pauses, an open request waits; then all chunks of the pause exist', async () => {
+  const pausing = { ...live, encoderPauses: [{ fromSeconds: 1, seconds: 5 }] };
+  const { clock, session, runTo, download } = join({ scenario: { ...liveScenario, live: pausing } });
+  runTo(0.5);
+  const { file, arrived } = download('video-0/31.m4s');
+  expect(existing(file)).toEqual([0.55, 0.8, 6, 6, 6, 6, 6, 6].map((at) => expect.closeTo(at, 9)));
+  // Later segments begin to exist at the end of the pause, or at their time.
+  expect([32, 33, 34].map((number) => untilOf(session)(`video-0/${number}.m4s`))).toEqual(
+    [6, 6, 6.55].map((at) => expect.closeTo(at - 0.25 - 0.5, 9)),
+  );
+  await clock.play();
+  expect(arrivedAt(arrived, file.chunks![1]!.end)).toBeCloseTo(0.8, 2);
+  expect(arrivedAt(arrived, file.chunks![2]!.end)).toBeCloseTo(6, 2);
+  expect(arrivedAt(arrived, file.body.length)).toBeCloseTo(6, 2);
+});
+
+test('a blocking reload of a playlist waits for what it asks for', async () => {
+  const { clock, session, runTo } = join();
+  expect(await session.playlist('video-2.m3u8')).toBeUndefined();
+  await expect(session.playlist('video-0.m3u8', { mediaSequence: 31 })).rejects.toThrow(/at most two .*got 31/);
+  // Part 0 of the segment that begins with the session.
+  const reload = { mediaSequence: 30, part: 0 };
+  let text: string | undefined;
+  void session.playlist('video-0.m3u8', reload).then((playlist) => {
+    text = playlist;
+  });
+  runTo(0.5);
+  await new Promise(setImmediate);
+  expect([text, clock.pending]).toEqual([undefined, 1]);
+  runTo(0.56);
+  await new Promise(setImmediate);
+  expect(text).toMatch(
+    /URI="video-0\/31.m4s",BYTERANGE="\d+@0",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT:.*\n#EXT-X-RENDITION/,
+  );
+  expect(await session.playlist('video-0.m3u8', reload)).toBe(text);
+});
+
+test('a range has the chunks that it touches', async () => {
+  const { clock, runTo, download } = join();
+  runTo(0.5);
+  const { file } = download('video-0/31.m4s');
+  const [first, second, third] = file.chunks!;
+  const { arrived } = download('video-0/31.m4s', { start: first!.end + 10, end: second!.end + 10 });
+  await clock.play();
+  expect(arrived.at(-1)!.bytes).toBe(second!.end - first!.end);
+  expect(arrivedAt(arrived, second!.end - first!.end - 10)).toBeCloseTo(second!.existsAtSeconds, 2);
+  expect(arrived.at(-1)!.seconds).toBeCloseTo(third!.existsAtSeconds, 2);
+});
+
+test('unpaced, chunks wait for their existence only', async () => {
+  const { clock, runTo, download } = join({ pacing: 'none', trace: traceOf(0.001) });
+  runTo(0.5);
+  const { file, arrived } = download('video-1/31.m4s');
+  await clock.play();
+  expect(file.chunks!.map(({ end }) => arrivedAt(arrived, end))).toEqual(
+    existing(file).map((at) => expect.closeTo(at, 5)),
+  );
+});
+
+/** Segments of 2 Mbit and 8 Mbit. */
+const scenario = scenarioOf(1e6, 4e6);
+const trace = traceOfRates([8], 60, { startUtcMs: NOON_MS });
+
+/** A session per spec. All later sessions share the first session's link. */
+function household(...specs: Partial<SessionSpec>[]) {
+  const clock = new VirtualClock();
+  const sessions: ReplaySession[] = [];
+  for (const spec of specs) {
+    const link = sessions[0] && { link: sessions[0] };
+    sessions.push(new ReplaySession(String(sessions.length), { trace, scenario, ...link, ...spec }, clock));
+  }
+  const startMs = clock.nowMs();
+  /** Seconds since the sessions were made. */
+  const runTo = async (seconds: number) => {
+    clock.run(startMs + seconds * 1000);
+    await new Promise(setImmediate);
+  };
+  const [a, b] = sessions as [ReplaySession, ReplaySession];
+  return { clock, a, b, runTo };
+}
+
+test('sessions on one link share it equally; each has its own log, on the clock of the link', async () => {
+  const { clock, a, b, runTo } = household({}, {});
+  await runTo(5);
+  const first = download(a, 'video-1/1.m4s');
+  await runTo(5.5);
+  expect([a.nowSeconds, b.nowSeconds, b.utcMs]).toEqual([0.5, 0.5, NOON_MS + 500]);
+  const second = download(b, 'video-0/1.m4s');
+  await clock.play();
+  expect([a.log.length, b.log.length]).toEqual([1, 1]);
+  expect([first.entry.requestedAtSeconds, second.entry.requestedAtSeconds]).toEqual([0, 0.5]);
+  // Two halves from 0.54 s on; b needs 2 Mbit of its 4 Mbit/s, a has 2 Mbit less of the link than alone.
+  expect(second.entry.prescribedEndSeconds).toBeCloseTo(RTT_SECONDS + 0.5 + 0.5, 9);
+  expect(first.entry.prescribedEndSeconds).toBeCloseTo(RTT_SECONDS + 1.25, 9);
+  expect(first.entry.endedAtSeconds).toBeCloseTo(RTT_SECONDS + 1.25, 3);
+  expect(b.linkUtilisation).toBeCloseTo(1.25 / 1.29, 9);
+});
+
+test('the first request for a segment, of whichever session, starts the link', async () => {
+  let starts = 0;
+  const { clock, a, b, runTo } = household({}, { onStart: () => starts++ });
+  download(b, 'video-0/init.mp4');
+  await runTo(3);
+  expect([starts, b.nowSeconds]).toEqual([0, 0]);
+  download(a, 'video-0/1.m4s');
+  expect(starts).toBe(1);
+  // From now on initialisation segments share the link, too.
+  const late = download(b, 'video-1/init.mp4');
+  await clock.play();
+  expect(late.entry.prescribedEndSeconds).toBeGreaterThan(RTT_SECONDS);
+});
+
+test('a session that ends leaves the link to the other', async () => {
+  const { clock, a, b, runTo } = household({}, {});
+  const stays = download(a, 'video-1/1.m4s');
+  const goes = download(b, 'video-1/1.m4s');
+  await runTo(RTT_SECONDS + 0.5);
+  goes.abort.abort();
+  await clock.play();
+  expect(goes.entry).toMatchObject({ outcome: 'aborted', sentBytes: expect.closeTo(2e6 / 8, -4) });
+  expect(stays.entry.prescribedEndSeconds).toBeCloseTo(RTT_SECONDS + 1.25, 3);
+  const alone = download(a, 'video-1/2.m4s');
+  await clock.play();
+  expect(alone.entry.prescribedEndSeconds! - alone.entry.requestedAtSeconds).toBeCloseTo(RTT_SECONDS + 1, 9);
+});
+
+test('traffic takes its share from its second to its other', async () => {
+  const traffic = [{ fromSeconds: 0.29, toSeconds: 1.04 }];
+  const { clock, a } = household({ traffic });
+  const { entry } = download(a, 'video-1/1.m4s');
+  await clock.play();
+  // 2 Mbit alone, 3 in the shared time, the other 3 alone.
+  expect(entry.prescribedEndSeconds).toBeCloseTo(1.04 + 3 / 8, 9);
+  expect(a.linkUtilisation).toBeCloseTo(1 - RTT_SECONDS / 1.415, 9);
+  expect(clock.pending).toBe(0);
+});
+
+test('live sessions on one link have one encoder', async () => {
+  const live = { chunkSeconds: 0.5, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 6 };
+  const { a, b, runTo } = household(...Array(2).fill({ scenario: { ...scenario, live } }));
+  await runTo(1);
+  const first = a.manifest();
+  await runTo(6);
+  expect(b.nowSeconds).toBe(5);
+  const start = /availabilityStartTime="[^"]*"/;
+  expect(start.exec(b.manifest())![0]).toBe(start.exec(first)![0]);
+  const [one, other] = [a, b].map((session) => untilOf(session)('video-0/7.m4s'));
+  expect(one).toBeCloseTo(6 + 0.5 + 0.3 - 0.25 - 5, 9);
+  expect(other).toBe(one);
+});
+
+test.each<[string, Partial<SessionSpec>]>([
+  ['start', { startSeconds: 1 }],
+  ['trace', { trace: { ...trace } }],
+  ['RTT', { scenario: { ...scenario, rttSeconds: 0.1 } }],
+  ['pacing', { pacing: 'none' }],
+])('another %s is another link', (_, spec) => {
+  expect(() => household({}, spec)).toThrow('link: expected a session with the same trace, start');
+  // Ladder and length are the session's own.
+  expect(() => household({}, { scenario: { ...scenario, ladderBps: [2e6] }, segmentCount: 3 })).not.toThrow();
+});
