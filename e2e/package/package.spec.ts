@@ -174,11 +174,9 @@ test('examples/README.md: its commands need no answer', async () => {
       for (const path of scripts) expect((await fetch(new URL(path, url))).status).toBe(200);
     });
   };
-  await Promise.all([
-    start('plain', ['dash.html', 'hls.html', 'shaka.html']),
-    start('vite', ['', 'main.ts']),
-    start('react', ['', 'main.tsx']),
-  ]);
+  await start('plain', ['dash.html', 'hls.html', 'shaka.html']);
+  await start('vite', ['', 'main.ts']);
+  await start('react', ['', 'main.tsx']);
 });
 
 test("docs/live.md's server passes on chunks as they come, and listens on the loopback only", async () => {
