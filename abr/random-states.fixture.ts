@@ -24,7 +24,7 @@ export function runningSums(values: readonly number[]): number[] {
   });
 }
 
-const LADDERS_BPS = [[3e6, 8e6, 15e6, 30e6, 60e6, 120e6], [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3], [4e6]];
+export const LADDERS_BPS = [[3e6, 8e6, 15e6, 30e6, 60e6, 120e6], [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3], [4e6]];
 
 /** Bitrates in bit/s, ascending, one to six, some equal to their neighbour. */
 export function anyLadder(): fc.Arbitrary<number[]> {
@@ -36,16 +36,14 @@ export function anyLadder(): fc.Arbitrary<number[]> {
   );
 }
 
+const QUALITIES: QoeWeights['quality'][] = [(bps) => bps / 1e6, (bps) => Math.floor(bps / 2e6), () => 1];
+
 export function anyWeights(ladderBps: readonly number[]): fc.Arbitrary<QoeWeights> {
   return fc.oneof(
     fc.constant(bitrateWeights('linear', ladderBps)),
     fc.constant(bitrateWeights('log', ladderBps)),
     fc.record({
-      quality: fc.constantFrom<QoeWeights['quality']>(
-        (bps) => bps / 1e6,
-        (bps) => Math.floor(bps / 2e6),
-        () => 1,
-      ),
+      quality: fc.constantFrom(...QUALITIES),
       mu: fc.constantFrom(0, 1, 2, 4.3, 30),
       lambda: fc.constantFrom(0, 0.5, 1, 2),
       rise: fc.constantFrom(0, 0.5),
@@ -56,57 +54,38 @@ export function anyWeights(ladderBps: readonly number[]): fc.Arbitrary<QoeWeight
 
 /** Downloads of one session, oldest first, one after another. */
 export function anyDownloads(maxLength = 16): fc.Arbitrary<Download[]> {
-  return fc
-    .array(
-      fc.record({
-        bitrateBps: whole(1, 20).map((mbps) => mbps * 1e6),
-        sizeBits: whole(1, 80).map((megabits) => megabits * 1e6),
-        downloadSeconds: anyNumber(0.25, 8),
-      }),
-      { maxLength },
-    )
-    .map((rows) => {
-      const ends = runningSums(rows.map(({ downloadSeconds }) => downloadSeconds));
-      return rows.map((row, segmentIndex) => {
-        const requestedAtSeconds = ends[segmentIndex - 1] ?? 0;
-        return { ...row, segmentIndex, requestedAtSeconds, receivedBits: row.sizeBits, abandoned: false };
-      });
+  const anyRow = fc.record({
+    bitrateBps: whole(1, 20).map((mbps) => mbps * 1e6),
+    sizeBits: whole(1, 80).map((megabits) => megabits * 1e6),
+    downloadSeconds: anyNumber(0.25, 8),
+  });
+  return fc.array(anyRow, { maxLength }).map((rows) => {
+    const ends = runningSums(rows.map(({ downloadSeconds }) => downloadSeconds));
+    return rows.map((row, segmentIndex) => {
+      const requestedAtSeconds = ends[segmentIndex - 1] ?? 0;
+      return { ...row, segmentIndex, requestedAtSeconds, receivedBits: row.sizeBits, abandoned: false };
     });
+  });
 }
 
 /** A running session at second 100: 6 of 30 s buffered, segments of 4 s and nominal size, no downloads yet. */
 export function stateOf(ladderBps: readonly number[], changes: Partial<PlayerState> = {}): PlayerState {
   const { segmentSeconds = 4 } = changes;
-  return {
-    nowSeconds: 100,
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
-    bufferLevelSeconds: 6,
-    bufferCapSeconds: 30,
-    segmentSeconds,
-    segmentIndex: 20,
-    segmentsRemaining: Number.POSITIVE_INFINITY,
-    ladderBps,
-    upcomingSizesBits: [ladderBps.map((bps) => bps * segmentSeconds)],
-    previousBitrateBps: ladderBps[0],
-    downloads: [],
-    weights: bitrateWeights('linear', ladderBps),
-    ...changes,
-  };
+  const player = { nowSeconds: 100, started: true, playbackRate: 1, isPaused: false };
+  const buffer = { bufferLevelSeconds: 6, bufferCapSeconds: 30 };
+  const media = { segmentSeconds, segmentIndex: 20, segmentsRemaining: Number.POSITIVE_INFINITY, ladderBps };
+  const upcomingSizesBits = [ladderBps.map((bps) => bps * segmentSeconds)];
+  const past = { previousBitrateBps: ladderBps[0], downloads: [] };
+  const weights = bitrateWeights('linear', ladderBps);
+  return { ...player, ...buffer, ...media, upcomingSizesBits, ...past, weights, ...changes };
 }
 
 /** Complete downloads of a bitrate, one after another from segment 0 on. */
 export function downloadsOf(count: number, bitrateBps: number, sizeBits: number, downloadSeconds: number): Download[] {
-  return Array.from({ length: count }, (_, segmentIndex) => ({
-    segmentIndex,
-    bitrateBps,
-    receivedBits: sizeBits,
-    sizeBits,
-    requestedAtSeconds: segmentIndex * downloadSeconds,
-    downloadSeconds,
-    abandoned: false,
-  }));
+  const one = { bitrateBps, receivedBits: sizeBits, sizeBits, downloadSeconds, abandoned: false };
+  return Array.from({ length: count }, (_, segmentIndex) => {
+    return { ...one, segmentIndex, requestedAtSeconds: segmentIndex * downloadSeconds };
+  });
 }
 
 export function alongPath(path: CapacityPath, issuedAtSeconds = 100): ValidForecast<PathForecast> {
@@ -114,30 +93,23 @@ export function alongPath(path: CapacityPath, issuedAtSeconds = 100): ValidForec
   return validForecast<PathForecast>({ kind: 'path', issuedAtMs, source: 'oracle', path, handovers: [] });
 }
 
-export const DIP: HandoverDip = {
-  timingSeconds: 0.1,
-  depth: 0.8,
-  levels: [0.1, 0.5, 0.9],
-  seconds: [0.1, 0.2, 0.5],
-  collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
-};
-export const FLUCTUATION = { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation: 0.4 };
+const LEVELS = [0.1, 0.5, 0.9];
+const collapse = { probability: 0.1, depth: 0.6, seconds: 1.5 };
+export const DIP: HandoverDip = { timingSeconds: 0.1, depth: 0.8, levels: LEVELS, seconds: [0.1, 0.2, 0.5], collapse };
+export const FLUCTUATION = { levels: LEVELS, ratios: [0.8, 1, 1.2], correlation: 0.4 };
 
 /** Quantiles around a rate, issued at second 100, with a factor per step and one per quantile level. */
 export function quantilesOf(
   bps: number,
-  {
-    factors,
-    shares = [1, 1, 1],
-    ...changes
-  }: { factors?: number[]; shares?: number[] } & Partial<QuantileForecast> = {},
+  given: { factors?: number[]; shares?: number[] } & Partial<QuantileForecast> = {},
 ): ValidForecast<QuantileForecast> {
+  const { factors, shares = [1, 1, 1], ...changes } = given;
   const { stepEndsSeconds = [4, 16, 48] } = changes;
   return validForecast<QuantileForecast>({
     issuedAtMs: 100e3,
     source: 'test',
     stepEndsSeconds,
-    levels: [0.1, 0.5, 0.9],
+    levels: LEVELS,
     quantilesBps: Array.from(stepEndsSeconds, (_, i) => shares.map((share) => share * (factors?.[i] ?? 1) * bps)),
     rankCorrelation: 0.7,
     handovers: [],
@@ -163,32 +135,25 @@ export function anyState(downloads: fc.Arbitrary<Download[]> = fc.constant([])):
         weights: anyWeights(ladderBps),
         downloads,
       })
-      .map(({ level, capSegments, factors, alike, ...rest }) => ({
-        ...rest,
-        ladderBps,
-        nowSeconds: 100,
-        segmentIndex: 3,
-        bufferLevelSeconds: rest.started ? level : 0,
-        bufferCapSeconds: capSegments * rest.segmentSeconds,
+      .map(({ level, capSegments, factors, alike, ...rest }) => {
         // In one state of ten all representations of a segment have one size.
-        upcomingSizesBits: factors.map((factor) =>
-          ladderBps.map((bps) => (alike === 0 ? ladderBps[0]! : bps) * rest.segmentSeconds * factor),
-        ),
-      })),
+        const averages = ladderBps.map((bps) => (alike === 0 ? ladderBps[0]! : bps) * rest.segmentSeconds);
+        return stateOf(ladderBps, {
+          ...rest,
+          segmentIndex: 3,
+          bufferLevelSeconds: rest.started ? level : 0,
+          bufferCapSeconds: capSegments * rest.segmentSeconds,
+          upcomingSizesBits: factors.map((factor) => averages.map((bits) => bits * factor)),
+        });
+      }),
   );
 }
 
 /** A live stream at its target of 1.2 s, in chunks of 0.5 s; the segment's first chunk exists since second 100. */
 export function liveOf(changes: Partial<LiveState> = {}): LiveState {
-  return {
-    latencySeconds: 1.2,
-    targetLatencySeconds: 1.2,
-    chunkSeconds: 0.5,
-    playbackRates: { min: 0.95, max: 1.05 },
-    maxLatencySeconds: 4,
-    firstChunkAtSeconds: 100,
-    ...changes,
-  };
+  const latencies = { latencySeconds: 1.2, targetLatencySeconds: 1.2, maxLatencySeconds: 4 };
+  const chunks = { chunkSeconds: 0.5, firstChunkAtSeconds: 100 };
+  return { ...latencies, ...chunks, playbackRates: { min: 0.95, max: 1.05 }, ...changes };
 }
 
 export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitrary<LiveState> {
@@ -208,34 +173,30 @@ export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitra
 
 /** The download of the state's segment, by default requested a second ago. */
 export function inFlightOf(state: PlayerState, rung: number, receivedShare: number, elapsedSeconds = 1): InFlight {
-  const sizeBits = state.upcomingSizesBits[0]![rung]!;
-  const requestedAtSeconds = state.nowSeconds - elapsedSeconds;
-  return {
-    segmentIndex: state.segmentIndex,
-    bitrateBps: state.ladderBps[rung]!,
-    sizeBits,
-    requestedAtSeconds,
-    receivedBits: receivedShare * sizeBits,
-    ...(receivedShare > 0 && { firstByteAtSeconds: requestedAtSeconds + 0.1 }),
-    abandonments: 0,
-  };
+  const { segmentIndex, nowSeconds, ladderBps, upcomingSizesBits } = state;
+  const [bitrateBps, sizeBits] = [ladderBps[rung]!, upcomingSizesBits[0]![rung]!];
+  const requestedAtSeconds = nowSeconds - elapsedSeconds;
+  const begun = receivedShare > 0 && { firstByteAtSeconds: requestedAtSeconds + 0.1 };
+  const receivedBits = receivedShare * sizeBits;
+  return { segmentIndex, bitrateBps, sizeBits, requestedAtSeconds, receivedBits, ...begun, abandonments: 0 };
 }
 
-/** The state with bitrates, sizes and measurements times `by`. */
-export function scaledState(state: PlayerState, by: number, weightsOf: (bps: number[]) => QoeWeights): PlayerState {
+/** The question with bitrates, sizes, measurements and quantiles times `by`, without a path, for QoE on bitrates. */
+export function scaledQuestion(question: Question, by: number, form: 'linear' | 'log'): Question {
+  const { state, inFlight, forecast } = question;
+  const scaled = <T extends Download | InFlight>(one: T): T => {
+    const { bitrateBps, receivedBits, sizeBits } = one;
+    return { ...one, bitrateBps: by * bitrateBps, receivedBits: by * receivedBits, sizeBits: by * sizeBits };
+  };
   const ladderBps = state.ladderBps.map((bps) => by * bps);
+  const upcomingSizesBits = state.upcomingSizesBits.map((row) => row.map((bits) => by * bits));
+  const previousBitrateBps = state.previousBitrateBps && by * state.previousBitrateBps;
+  const downloads = state.downloads.map(scaled);
+  const weights = bitrateWeights(form, ladderBps);
   return {
-    ...state,
-    ladderBps,
-    upcomingSizesBits: state.upcomingSizesBits.map((row) => row.map((bits) => by * bits)),
-    previousBitrateBps: state.previousBitrateBps === undefined ? undefined : by * state.previousBitrateBps,
-    downloads: state.downloads.map((download) => ({
-      ...download,
-      bitrateBps: by * download.bitrateBps,
-      receivedBits: by * download.receivedBits,
-      sizeBits: by * download.sizeBits,
-    })),
-    weights: weightsOf(ladderBps),
+    state: { ...state, ladderBps, upcomingSizesBits, previousBitrateBps, downloads, weights },
+    inFlight: scaled(inFlight),
+    forecast: forecast && forecast.kind !== 'path' ? scaledForecast(forecast, by) : undefined,
   };
 }
 
@@ -300,45 +261,33 @@ export interface Question {
 /** A question at any time, with or without a clock and a forecast; `isLive`: of a live stream, else of either kind. */
 export function anyQuestion(isLive = false): fc.Arbitrary<Question> {
   const wrongMs = fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 3600e3, 1e12 - 3600e3, 0);
-  return fc
-    .tuple(anyState(anyDownloads(6)), anyNumber(0, 60), fc.oneof(fc.constant(1e12), wrongMs))
-    .map(([state, seconds, startMs]) => ({
-      ...state,
-      nowSeconds: state.nowSeconds + seconds,
-      utcMs: startMs && startMs + 1000 * seconds,
-    }))
-    .chain((state) =>
-      fc
-        .record({
-          live: isLive ? anyLive(state) : fc.option(anyLive(state), { nil: undefined, freq: 2 }),
-          representation: fc.nat({ max: state.ladderBps.length - 1 }),
-          receivedShare: fc.constantFrom(0, 0.01, 0.4, 1),
-          forecast: fc.option(anyForecast(state), { nil: undefined }),
-        })
-        .map(({ live, representation, receivedShare, forecast }) => ({
-          state: live ? { ...state, live } : state,
-          inFlight: inFlightOf(state, representation, receivedShare),
-          forecast,
-        })),
-    );
+  const anyStart = fc.oneof(fc.constant(1e12), wrongMs);
+  return fc.tuple(anyState(anyDownloads(6)), anyNumber(0, 60), anyStart).chain(([early, seconds, startMs]) => {
+    const state = { ...early, nowSeconds: early.nowSeconds + seconds, utcMs: startMs && startMs + 1000 * seconds };
+    const live = isLive ? anyLive(state) : fc.option(anyLive(state), { nil: undefined, freq: 2 });
+    const representation = fc.nat({ max: state.ladderBps.length - 1 });
+    const forecast = fc.option(anyForecast(state), { nil: undefined });
+    return fc
+      .tuple(live, representation, fc.constantFrom(0, 0.01, 0.4, 1), forecast)
+      .map(([live, representation, receivedShare, forecast]) => ({
+        state: live ? { ...state, live } : state,
+        inFlight: inFlightOf(state, representation, receivedShare),
+        forecast,
+      }));
+  });
 }
 
 /** Constant and varying links, also dead ones and ones with latency. */
 export function anyPath(): fc.Arbitrary<CapacityPath> {
   const rateBps = fc.oneof(fc.constant(0), anyNumber(0.01, 12)).map((mbps) => mbps * 1e6);
-  const latencySeconds = fc.constantFrom(0, 0, 0.04, 1);
+  const latency = fc.constantFrom(0, 0, 0.04, 1);
+  const anySteps = fc.array(fc.tuple(whole(1, 8), rateBps), { minLength: 1, maxLength: 12 });
   return fc.oneof(
-    fc.tuple(rateBps, latencySeconds).map(([rate, latency]) => new ConstantPath(rate, latency)),
-    fc
-      .record({
-        steps: fc.array(fc.tuple(whole(1, 8), rateBps), { minLength: 1, maxLength: 12 }),
-        latencySeconds,
-        originSeconds: anyNumber(0, 10),
-      })
-      .map(({ steps, latencySeconds, originSeconds }) => {
-        const stepEndsSeconds = runningSums(steps.map(([seconds]) => seconds));
-        const ratesBps = steps.map(([, rate]) => rate);
-        return new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds }).from(originSeconds);
-      }),
+    fc.tuple(rateBps, latency).map(([rate, latencySeconds]) => new ConstantPath(rate, latencySeconds)),
+    fc.tuple(anySteps, latency, anyNumber(0, 10)).map(([steps, latencySeconds, originSeconds]) => {
+      const stepEndsSeconds = runningSums(steps.map(([seconds]) => seconds));
+      const ratesBps = steps.map(([, rate]) => rate);
+      return new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds }).from(originSeconds);
+    }),
   );
 }

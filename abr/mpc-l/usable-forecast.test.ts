@@ -13,8 +13,7 @@ function stateOf(ratesMbps: readonly number[]): PlayerState {
     const outcome = mbps === 0 ? { receivedBits: 0, abandoned: true } : { downloadSeconds: 32 / mbps + 0.05 };
     return { ...one, latencySeconds: 0.05, ...outcome };
   });
-  const session = { bufferLevelSeconds: 4, bufferCapSeconds: 8, segmentIndex: 8, previousBitrateBps: 8e6 };
-  return runningState(LADDER_BPS, { ...session, downloads });
+  return runningState(LADDER_BPS, { downloads });
 }
 
 const expects = (medianMbps: number) =>
@@ -53,10 +52,4 @@ test('a running download is evidence after a second', () => {
   expect(isPlausible(expects(0.1), fast, inFlight(0, 0.5))).toBe(false);
   expect(isPlausible(expects(900), stateOf([]), inFlight(10e6))).toBe(false);
   expect(isPlausible(expects(600), stateOf([20]), inFlight(200e6))).toBe(true);
-});
-
-test('invalid measurements make no forecast plausible', () => {
-  const state = stateOf([20, 20]);
-  const downloads = state.downloads.map((download) => ({ ...download, receivedBits: Number.NaN }));
-  expect(() => isPlausible(expects(20), { ...state, downloads })).not.toThrow();
 });

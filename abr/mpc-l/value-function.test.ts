@@ -12,21 +12,22 @@ const GRID_POINTS = 25;
 const gridLevel = (problem: ValueProblem, n: number) =>
   Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds) * (n / (GRID_POINTS - 1)) ** 1.5;
 
-interface Shape {
-  stages: number;
-  bins: number;
-  capSegments: fc.Arbitrary<number>;
-  mostSteps?: number;
-  /** Least growth of capacity from rank to rank, in Mbit/s. */
-  leastGrowth?: number;
-  /** Costs of a stall beside 0. */
-  stalls?: readonly number[];
-}
+type Size = { stages: number; bins: number; capSegments: fc.Arbitrary<number> };
+/** Least growth of capacity from rank to rank, in Mbit/s, and costs of a stall beside 0. */
+type Shape = Size & { mostSteps?: number; leastGrowth?: number; stalls?: readonly number[] };
 
 /** Small problems of every kind; capacities ascend with the rank, and change from step to step. */
 function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
   const { stages, bins, capSegments, mostSteps = 3, leastGrowth = 0.01, stalls = [3] } = shape;
   const rungs = fc.array(whole(0, 800), { minLength: 1, maxLength: 3 });
+  const growth = fc.array(between(leastGrowth, 6), { minLength: bins, maxLength: bins });
+  const anyStage = fc.record({
+    correlation: fc.constantFrom(0, 0.5, 0.8),
+    factor: between(0.5, 2),
+    watchShare: fc.constantFrom(0.6, 0.95, 1),
+    scene: fc.constantFrom(0.7, 1),
+    length: fc.constantFrom(1, 1, 2.5),
+  });
   return rungs.chain((steps) => {
     const rungQualities = runningSums(steps.map((step) => step / 100));
     return fc
@@ -48,23 +49,8 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
         mostLevelSeconds: fc.constant(Number.POSITIVE_INFINITY),
         bufferLevelSeconds: between(0, 8),
         bufferValues: fc.array(between(0, 2), { minLength: bins, maxLength: bins }),
-        steps: fc.array(
-          fc.record({
-            seconds: between(0.5, 9),
-            growth: fc.array(between(leastGrowth, 6), { minLength: bins, maxLength: bins }),
-          }),
-          { minLength: 1, maxLength: mostSteps },
-        ),
-        stages: fc.array(
-          fc.record({
-            correlation: fc.constantFrom(0, 0.5, 0.8),
-            factor: between(0.5, 2),
-            watchShare: fc.constantFrom(0.6, 0.95, 1),
-            scene: fc.constantFrom(0.7, 1),
-            length: fc.constantFrom(1, 1, 2.5),
-          }),
-          { minLength: stages, maxLength: stages },
-        ),
+        steps: fc.array(fc.record({ seconds: between(0.5, 9), growth }), { minLength: 1, maxLength: mostSteps }),
+        stages: fc.array(anyStage, { minLength: stages, maxLength: stages }),
       })
       .map(({ stages: drawn, steps: drawnSteps, bufferValues, capSegments: cap, segmentSeconds, ...rest }) => ({
         ...rest,

@@ -18,15 +18,12 @@ const anySteps: fc.Arbitrary<PiecewisePathOptions> = fc
     return { stepEndsSeconds, ratesBps: steps.map(([, mbps]) => mbps * 1e6) };
   });
 
-test('ConstantPath delivers rate * time', () => {
+test('ConstantPath delivers rate * time, and bits flow from the first byte on', () => {
   const path = new ConstantPath(4e6, 0.1);
   expect(path.cumulativeBits(2)).toBe(8e6);
   expect(path.downloadSeconds(7, 2e6)).toBeCloseTo(0.6, 12);
-});
-
-test('latency: bits flow from the first byte on', () => {
-  const path = new PiecewisePath({ stepEndsSeconds: [1, 2], ratesBps: [0, 1e6], latencySeconds: 1.5 });
-  expect(path.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
+  const late = new PiecewisePath({ stepEndsSeconds: [1, 2], ratesBps: [0, 1e6], latencySeconds: 1.5 });
+  expect(late.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
 });
 
 test("the receiver's time for a response comes after the last bit and takes nothing from the link", () => {
@@ -35,35 +32,27 @@ test("the receiver's time for a response comes after the last bit and takes noth
     const options = { ...steps, latencySeconds: 0.05 };
     const plain = new PiecewisePath(options).from(origin);
     const path = new PiecewisePath({ ...options, response }).from(origin);
-    const expected = plain.downloadSeconds(start, bits) + (0.01 + 1e-9 * bits);
-    expect(path.downloadSeconds(start, bits)).toBe(expected);
-    expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
+    const transferSeconds = plain.downloadSeconds(start, bits);
+    expect(path.downloadSeconds(start, bits)).toBe(transferSeconds + (0.01 + 1e-9 * bits));
+    expect(path.transferSeconds(start, bits)).toBe(transferSeconds);
     expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
   });
 });
 
-test('never ends on a dead link', () => {
-  for (const path of [new ConstantPath(0), new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] })]) {
-    expect(path.downloadSeconds(0, 1)).toBe(Number.POSITIVE_INFINITY);
-  }
-});
-
 test('cumulativeBits is the sum of the steps, again and again', () => {
-  forAll([anySteps, seconds], { numRuns: 3000, seed: 2 }, ({ stepEndsSeconds, ratesBps }, at) => {
+  forAll([anySteps, seconds], { numRuns: 1000, seed: 2 }, ({ stepEndsSeconds, ratesBps }, at) => {
     const lengths = Array.from(stepEndsSeconds, (end, i) => end - (stepEndsSeconds[i - 1] ?? 0));
     let passed = 0;
     for (let i = 0, left = at; left > 0; left -= lengths[i]!, i = (i + 1) % lengths.length) {
       passed += ratesBps[i]! * Math.min(left, lengths[i]!);
     }
-    expect(new PiecewisePath({ stepEndsSeconds, ratesBps }).cumulativeBits(at) / (passed || 1)).toBeCloseTo(
-      +!!passed,
-      9,
-    );
+    const found = new PiecewisePath({ stepEndsSeconds, ratesBps }).cumulativeBits(at);
+    expect(found / (passed || 1)).toBeCloseTo(passed > 0 ? 1 : 0, 9);
   });
 });
 
 test('downloadSeconds is the inverse of cumulativeBits, and the least', () => {
-  forAll([anySteps, seconds, sizeBits], { numRuns: 3000, seed: 1 }, (steps, at, bits) => {
+  forAll([anySteps, seconds, sizeBits], { numRuns: 1000, seed: 1 }, (steps, at, bits) => {
     const path = new PiecewisePath(steps);
     const end = at + path.downloadSeconds(at, bits);
     if (end === Number.POSITIVE_INFINITY) return;
@@ -74,7 +63,7 @@ test('downloadSeconds is the inverse of cumulativeBits, and the least', () => {
 });
 
 test('a path from a later origin is the same link, and origins add up', () => {
-  forAll([anySteps, seconds, seconds, sizeBits], { numRuns: 1000, seed: 5 }, (steps, origin, at, bits) => {
+  forAll([anySteps, seconds, seconds, sizeBits], { numRuns: 300, seed: 5 }, (steps, origin, at, bits) => {
     const path = new PiecewisePath({ ...steps, latencySeconds: 0.04 });
     for (const seen of [path.from(origin), path.from(origin, 1).from(0, 0.04), new ShiftedPath(path, origin)]) {
       expect(seen.cumulativeBits(at)).toBe(path.cumulativeBits(origin + at) - path.cumulativeBits(origin));

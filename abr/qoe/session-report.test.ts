@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parsedJson } from '../errors.ts';
+import { InputError, parsedJson } from '../errors.ts';
 import { hostileLines, testReport } from './session-report.fixture.ts';
 import { MAX_REPORT_BYTES, SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from './session-report.ts';
 
@@ -50,9 +50,13 @@ test('fields that belong together are there together', () => {
   expect(() => validSessionReport(report, 'a.ndjson:3')).toThrow('a.ndjson:3.arm: expected a value beside trial');
 });
 
-test('10,000 hostile reports are refused with a reason', () => {
-  const refusal = expect.objectContaining({ name: 'InputError', message: expect.stringMatching(/^.{1,399}$/s) });
-  for (const line of hostileLines(10_000)) {
-    expect(() => validSessionReport(parsedJson(line, 'line'))).toThrow(refusal as never);
-  }
+test('3,000 hostile reports are refused with a reason', () => {
+  const answerTo = (line: string): unknown => {
+    try {
+      return validSessionReport(parsedJson(line, 'line'));
+    } catch (error) {
+      return error instanceof InputError && error.message.length < 400 ? 'refused' : error;
+    }
+  };
+  expect([...new Set(hostileLines(3000).map(answerTo))]).toEqual(['refused']);
 });

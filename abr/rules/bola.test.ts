@@ -7,13 +7,8 @@ const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 
 /** A state in the middle of a long video on a link of `linkBps`. */
 function stateAt(bufferLevelSeconds: number, linkBps: number, changes: Partial<PlayerState> = {}): PlayerState {
-  return stateOf(LADDER_BPS, {
-    segmentIndex: 100,
-    bufferLevelSeconds,
-    previousBitrateBps: 3e6,
-    downloads: downloadsOf(16, 30e6, linkBps, 1),
-    ...changes,
-  });
+  const session = { segmentIndex: 100, bufferLevelSeconds, previousBitrateBps: 3e6 };
+  return stateOf(LADDER_BPS, { ...session, downloads: downloadsOf(16, 30e6, linkBps, 1), ...changes });
 }
 
 const bitrateIn = (state: PlayerState) => state.ladderBps[new Bola().decide(state).representation];

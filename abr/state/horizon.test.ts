@@ -2,14 +2,9 @@ import { expect, test } from '@jest/globals';
 import type { PlayerState } from '../controller.ts';
 import { horizonOf } from './horizon.ts';
 
-test.each([
-  [4, 8, 5],
-  [4, 20, 7],
-  [4, 60, 16],
-  [2, 60, 16],
-  [1, 60, 32],
-  [1, 20, 22],
-  [0.5, 60, 32],
-])('plans of segments of %d s in a buffer of %d s have %d segments', (segmentSeconds, bufferCapSeconds, expected) => {
-  expect(horizonOf({ segmentSeconds, bufferCapSeconds } as PlayerState)).toBe(expected);
+test('a plan has two segments more than the buffer, 5 to 16; up to 32 s of short segments', () => {
+  const horizon = (segmentSeconds: number, bufferCapSeconds: number) =>
+    horizonOf({ segmentSeconds, bufferCapSeconds } as PlayerState);
+  expect([horizon(4, 8), horizon(4, 20), horizon(4, 60), horizon(2, 60)]).toEqual([5, 7, 16, 16]);
+  expect([horizon(1, 60), horizon(1, 20), horizon(0.5, 60)]).toEqual([32, 22, 32]);
 });

@@ -12,17 +12,24 @@ const fresh = () => recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
 /** Weyl's sequence, which is distributed evenly over the ranks. */
 const scoreAt = (n: number) => normalQuantile(((n * 0.618033988749895) % 1) * 0.998 + 0.001);
 
+/** A session with a forecast and a rate in each second, and its last forecast as recalibrated. */
+function trained(seconds: number, valuesAt: (second: number) => Float64Array, logRateAt: (second: number) => number) {
+  const one = fresh();
+  let values = new Float64Array(0);
+  for (let second = 0; second < seconds; second++) {
+    values = Float64Array.from(valuesAt(second));
+    one.apply(second, 1e6, values);
+    one.observe(second, second + 1, 1e6 * Math.exp(logRateAt(second)));
+  }
+  return { one, values };
+}
+
+/** A rate that is constant for 8 s, so that all steps have similar errors. */
+const slow = (second: number) => scoreAt(Math.floor(second / 8));
 /** Forecasts with a spread for `seconds`, on a link whose ln rate varies by `actual` around the forecasts' median. */
 function afterSession(seconds: number, { forecast, actual }: { forecast: number; actual: number }): Recalibration {
-  const one = fresh();
-  for (let second = 0; second < seconds; second++) {
-    const values = valuesOf((score) => forecast * score);
-    one.apply(second, 1e6, values);
-    // A constant rate for 8 s, so that all steps have similar errors.
-    const rate = 1e6 * Math.exp(actual * scoreAt(Math.floor(second / 8)));
-    one.observe(second, second + 1, rate);
-  }
-  return one;
+  const valuesAt = () => valuesOf((score) => forecast * score);
+  return trained(seconds, valuesAt, (second) => actual * slow(second)).one;
 }
 
 /** The mean factor of the spread over the steps. */
@@ -34,11 +41,10 @@ function scaleOf(one: Recalibration): number {
 
 test('keeps the spread at first, and while the link is not in use', () => {
   const one = fresh();
-  const before = valuesOf((score) => score);
   for (let second = 0; second < 300; second++) {
-    const values = before.slice();
+    const values = valuesOf((score) => score);
     one.apply(second, 1e6, values);
-    expect(values).toEqual(before);
+    expect(values).toEqual(valuesOf((score) => score));
   }
 });
 
@@ -51,29 +57,19 @@ test('keeps a correct spread, widens narrow forecasts and narrows wide forecasts
 });
 
 test('reads a score between the quantiles of a skewed forecast', () => {
-  const one = fresh();
-  for (let second = 0; second < 600; second++) {
-    const values = valuesOf((score) => (score < 0 ? 0.5 : 1) * score);
-    one.apply(second, 1e6, values);
-    one.observe(second, second + 1, 1e6 * Math.exp(SCORES[5]!));
-  }
+  const skewed = valuesOf((score) => (score < 0 ? 0.5 : 1) * score);
+  const forecastAt = () => skewed;
+  const { one } = trained(600, forecastAt, () => SCORES[5]!);
   // The rate is the 0.9 quantile each time: its score is 1.28, where the prior has 1.
   expect(scaleOf(one)).toBeGreaterThan(1.2);
   expect(scaleOf(one)).toBeLessThan(SCORES[5]!);
 });
 
 test('scales each step by its own errors', () => {
-  const one = fresh();
-  // Rates of seconds vary by 0.2 and of 8 s by 0.8; forecasts expect 0.4 for all steps.
-  const rateAt = (second: number) => 1e6 * Math.exp(0.8 * scoreAt(Math.floor(second / 8)) + 0.2 * scoreAt(second));
-  let values = new Float64Array(0);
-  for (let second = 0; second < 600; second++) {
-    // The first step's median follows the part that lasts 8 s.
-    const logRate = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
-    values = valuesOf((score, step) => (step === 0 ? logRate : 0) + 0.4 * score);
-    one.apply(second, 1e6, values);
-    one.observe(second, second + 1, rateAt(second));
-  }
+  // Rates of seconds vary by 0.2 and of 8 s by 0.8; forecasts expect 0.4 for all steps. The first step's median follows
+  // the part that lasts 8 s.
+  const forecastAt = (at: number) => valuesOf((score, step) => (step === 0 ? 0.8 * slow(at + 0.5) : 0) + 0.4 * score);
+  const { values } = trained(600, forecastAt, (second) => 0.8 * slow(second) + 0.2 * scoreAt(second));
   const widths = STEPS.map((_, step) => values[(step + 1) * LEVELS.length - 1]! - values[step * LEVELS.length]!);
   const asked = 0.4 * (SCORES[6]! - SCORES[0]!);
   expect(widths[0]! / asked).toBeLessThan(0.85);

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { beforeNext } from '../forecast/before-next.fixture.ts';
@@ -7,12 +7,11 @@ import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
 import type { FromWorker, ToWorker } from './inference.ts';
-import type { ModelCard } from './model-card.ts';
 import { type OnnxForecasterOptions, WorkerForecaster } from './onnx-forecaster.ts';
 
 const URLS = { modelUrl: 'models/a.onnx', runtimeUrl: '/ort.mjs', wasmUrl: new URL('https://cdn.example/ort.wasm') };
 
-const ready = (card: ModelCard): FromWorker => ({ kind: 'ready', card });
+const READY: FromWorker = { kind: 'ready', card: CARD };
 
 let workers: FakeWorker[];
 
@@ -27,15 +26,12 @@ const pass = (seconds: number) => jest.advanceTimersByTime(seconds * 1000);
 
 class FakeWorker extends EventTarget {
   readonly asked: ToWorker[] = [];
+  readonly postMessage = (message: ToWorker) => this.asked.push(message);
   isTerminated = false;
 
   constructor(readonly url: string) {
     super();
     workers.push(this);
-  }
-
-  postMessage(message: ToWorker): void {
-    this.asked.push(message);
   }
 
   terminate(): void {
@@ -59,260 +55,234 @@ class FakeWorker extends EventTarget {
   }
 }
 
-/** A session with a model that is ready, and one second of 8 Mbit/s. */
-function underWay(options: Partial<OnnxForecasterOptions> = {}) {
-  const forecaster = loading(options);
+/** A session with a model that is ready, one second of 8 Mbit/s and a request for its forecast. */
+function underWay(nowSeconds = 1) {
+  const forecaster = loading();
   const worker = workers[0]!;
-  worker.answer(ready(CARD));
+  worker.answer(READY);
   forecaster.start({ seed: 1 });
   forecaster.observe(throughput(0, 1, 8e6));
+  expect(forecaster.latest(nowSeconds)).toBeUndefined();
   return { forecaster, worker };
 }
 
-describe('loading', () => {
-  test('begins at once, with absolute URLs; no forecast and no fault before its end', () => {
-    const forecaster = loading();
-    expect(workers.map(({ url }) => url)).toEqual([expect.stringMatching(/^file:.*\/leo-abr\.onnx-worker\.js$/)]);
-    const modelUrl = 'https://page.example/watch/models/a.onnx';
-    const others = { runtimeUrl: 'https://page.example/ort.mjs', wasmUrl: 'https://cdn.example/ort.wasm' };
-    expect(workers[0]!.asked).toEqual([{ kind: 'load', modelUrl, ...others }]);
-    forecaster.start({ seed: 1 });
-    forecaster.observe(throughput(0, 1, 8e6));
-    expect(forecaster.latest(1)).toBeUndefined();
-    expect(forecaster.status).toBe('loading');
-    workers[0]!.answer(ready(CARD));
-    expect(forecaster.status).toBe('ready');
-    expect(forecaster.card).toEqual(CARD);
-    // The earlier request is sent now.
-    expect(workers[0]!.evaluations.length).toBe(1);
-  });
-
-  test('what is not given lies beside the packages, the WebAssembly beside a given runtime', () => {
-    const asked = (options: Partial<OnnxForecasterOptions>) => {
-      createOnnxForecaster({ modelUrl: 'a.onnx', workerUrl: 'w.js', ...options });
-      return workers.at(-1)!.asked[0];
-    };
-    const dist = /^file:.*\/onnxruntime-web\/dist\//;
-    expect(asked({})).toEqual({
-      kind: 'load',
-      modelUrl: 'https://page.example/watch/a.onnx',
-      runtimeUrl: expect.stringMatching(new RegExp(`${dist.source}ort\\.wasm\\.bundle\\.min\\.mjs$`)),
-      wasmUrl: expect.stringMatching(new RegExp(`${dist.source}ort-wasm-simd-threaded\\.wasm$`)),
-    });
-    const runtimeUrl = '/abr/ort.mjs';
-    const beside = { wasmUrl: 'https://page.example/abr/ort-wasm-simd-threaded.wasm' };
-    expect(asked({ runtimeUrl })).toMatchObject(beside);
-    const given = { wasmUrl: 'https://page.example/watch/x.wasm' };
-    expect(asked({ runtimeUrl, wasmUrl: 'x.wasm' })).toMatchObject(given);
-  });
-
-  test('or on `load`, once', () => {
-    const forecaster = loading({ loadAtOnce: false, workerUrl: 'w.js' });
-    forecaster.start({ seed: 1 });
-    expect(forecaster.latest(1)).toBeUndefined();
-    expect([workers.length, jest.getTimerCount(), forecaster.status]).toEqual([0, 0, 'unloaded']);
-    forecaster.load();
-    forecaster.load();
-    expect(workers.map(({ url }) => url)).toEqual(['https://page.example/watch/w.js']);
-    workers[0]!.answer(ready(CARD));
-    expect(forecaster.status).toBe('ready');
-  });
-
-  test.each<[object, string]>([
-    [{}, 'options.modelUrl: expected a URL, got undefined'],
-    [{ ...URLS, wasmUrl: '' }, 'options.wasmUrl: expected a URL, got ""'],
-    [{ ...URLS, workerUrl: 3 }, 'options.workerUrl: expected a URL, got 3'],
-    [{ ...URLS, handover: 'no' }, 'options.handover: expected true or false, got "no"'],
-    [{ ...URLS, model: 'a.onnx' }, 'options.model: expected one of modelUrl, runtimeUrl,'],
-  ])('wrong options are named: %j', (options, message) => {
-    expect(() => createOnnxForecaster(options as OnnxForecasterOptions)).toThrow(message);
-  });
+test('loading begins at once, with absolute URLs; no forecast and no fault before its end', () => {
+  const forecaster = loading();
+  expect(workers.map(({ url }) => url)).toEqual([expect.stringMatching(/^file:.*\/leo-abr\.onnx-worker\.js$/)]);
+  const modelUrl = 'https://page.example/watch/models/a.onnx';
+  const others = { runtimeUrl: 'https://page.example/ort.mjs', wasmUrl: 'https://cdn.example/ort.wasm' };
+  expect(workers[0]!.asked).toEqual([{ kind: 'load', modelUrl, ...others }]);
+  forecaster.start({ seed: 1 });
+  forecaster.observe(throughput(0, 1, 8e6));
+  expect(forecaster.latest(1)).toBeUndefined();
+  expect(forecaster.status).toBe('loading');
+  workers[0]!.answer(READY);
+  expect(forecaster).toMatchObject({ status: 'ready', card: CARD });
+  // The earlier request is sent now.
+  expect(workers[0]!.evaluations.length).toBe(1);
 });
 
-describe('forecasts', () => {
-  test('are of the time of their features, in the order of the card', () => {
-    const { forecaster, worker } = underWay();
-    expect(forecaster.latest(1.25)).toBeUndefined();
-    const { features } = worker.evaluations[0]!;
-    // The card has the reverse order: the last is the first of the history, of a steady link.
-    expect(features.length).toBe(FEATURES.length);
-    expect(features[FEATURES.length - 1]).toBeCloseTo(0, 6);
-    const observed = FEATURES.findIndex(({ name }) => name === 'observed');
-    expect(features[FEATURES.length - 1 - observed]).toBeCloseTo(Math.log(2) / 2, 6);
-    worker.evaluate();
-    const forecast = forecaster.latest(1.3) as QuantileForecast;
-    expect(() => validForecast(forecast)).not.toThrow();
-    expect(forecast).toMatchObject({
-      issuedAtMs: 1250,
-      source: 'model:made-up',
-      stepEndsSeconds: CARD.output.stepEndsSeconds,
-      levels: CARD.output.levels,
-      rankCorrelation: 0.5,
-      handovers: [],
-    });
-    const rates = [-1, 0, 1].map((log) => expect.closeTo(8e6 * Math.exp(log), -2));
-    expect(forecast.quantilesBps).toEqual([rates, rates]);
+test('a URL that is not given lies beside the packages, the WebAssembly beside a given runtime', () => {
+  const asked = (options: Partial<OnnxForecasterOptions>) => {
+    createOnnxForecaster({ modelUrl: 'a.onnx', workerUrl: 'w.js', ...options });
+    return workers.at(-1)!.asked[0];
+  };
+  expect(asked({})).toEqual({
+    kind: 'load',
+    modelUrl: 'https://page.example/watch/a.onnx',
+    runtimeUrl: expect.stringMatching(/^file:.*\/onnxruntime-web\/dist\/ort\.wasm\.bundle\.min\.mjs$/),
+    wasmUrl: expect.stringMatching(/^file:.*\/onnxruntime-web\/dist\/ort-wasm-simd-threaded\.wasm$/),
   });
-
-  test('are requested one at a time, five times a second, also without calls of `latest`', () => {
-    const { forecaster, worker } = underWay();
-    forecaster.latest(1);
-    expect(worker.evaluations.length).toBe(1);
-    // The next request waits for the response.
-    pass(0.5);
-    forecaster.latest(1.5);
-    expect(worker.evaluations.length).toBe(1);
-    worker.evaluate();
-    forecaster.latest(1.5);
-    worker.evaluate();
-    const { issuedAtMs } = forecaster.latest(1.55) as QuantileForecast;
-    expect([worker.evaluations.length, issuedAtMs]).toEqual([2, 1500]);
-    // With a full buffer, `latest` is not called for three seconds.
-    for (let i = 0; i < 15; i++) {
-      pass(0.2);
-      worker.evaluate();
-    }
-    const forecast = forecaster.latest(4.6) as QuantileForecast;
-    expect(forecast.issuedAtMs).toBeGreaterThan(4300);
-    expect(forecast.issuedAtMs).toBeLessThanOrEqual(4600);
-  });
-
-  test('are not requested during a pause, and again after it', () => {
-    const { forecaster, worker } = underWay();
-    forecaster.latest(1);
-    for (let i = 0; i < 100; i++) {
-      pass(0.2);
-      worker.evaluate();
-    }
-    expect(jest.getTimerCount()).toBe(0);
-    const rested = worker.evaluations.length;
-    pass(100);
-    expect(worker.evaluations.length).toBe(rested);
-    forecaster.latest(121);
-    expect(worker.evaluations.length).toBe(rested + 1);
-    expect(jest.getTimerCount()).toBe(1);
-  });
-
-  test('of the previous session are ignored', () => {
-    const { forecaster, worker } = underWay();
-    forecaster.latest(1);
-    forecaster.start({ seed: 1 });
-    worker.evaluate();
-    expect(forecaster.latest(0)).toBeUndefined();
-    forecaster.observe(throughput(0, 1, 2e6));
-    forecaster.latest(1);
-    worker.evaluate();
-    const [row] = (forecaster.latest(1.1) as QuantileForecast).quantilesBps;
-    expect(row![1]).toBeCloseTo(2e6, -1);
-  });
+  const runtimeUrl = '/abr/ort.mjs';
+  const wasmUrls = [asked({ runtimeUrl }), asked({ runtimeUrl, wasmUrl: 'x.wasm' })];
+  expect(wasmUrls).toMatchObject([
+    { wasmUrl: 'https://page.example/abr/ort-wasm-simd-threaded.wasm' },
+    { wasmUrl: 'https://page.example/watch/x.wasm' },
+  ]);
 });
 
-describe('faults', () => {
-  function inChain(forecaster: WorkerForecaster) {
-    const { faults, sourceAt } = beforeNext(forecaster);
-    return { faults, sources: [1, 1.5, 2].map(sourceAt) };
-  }
-  const next = ['next', 'next', 'next'];
+test('loading begins on `load`, once', () => {
+  const forecaster = loading({ loadAtOnce: false, workerUrl: 'w.js' });
+  forecaster.start({ seed: 1 });
+  expect(forecaster.latest(1)).toBeUndefined();
+  expect([workers.length, jest.getTimerCount(), forecaster.status]).toEqual([0, 0, 'unloaded']);
+  forecaster.load();
+  forecaster.load();
+  expect(workers.map(({ url }) => url)).toEqual(['https://page.example/watch/w.js']);
+  workers[0]!.answer(READY);
+  expect(forecaster.status).toBe('ready');
+});
 
-  test.each<[string, (worker: FakeWorker) => void, string | RegExp]>([
-    ['the model is missing', (worker) => worker.answer({ kind: 'failed', message: 'got 404' }), /got 404/],
-    ['the Worker may not run', (worker) => worker.dispatch('error', {}), /worker\.js could not be started/],
-    [
-      'the Worker fails',
-      (worker) => worker.dispatch('error', { message: 'out of memory' }),
-      /worker\.js failed: out of memory/,
-    ],
-    ['a message cannot be read', (worker) => worker.dispatch('messageerror', {}), /unreadable message/],
-    ['another Worker', (worker) => worker.dispatch('message', { data: null }), /sent an invalid message/],
-    ['an empty card', (worker) => worker.dispatch('message', { data: { kind: 'ready' } }), /sent an invalid message/],
-  ])('%s: one fault, and the next forecaster is used', (_, goWrong, message) => {
-    const forecaster = loading();
-    const worker = workers[0]!;
-    goWrong(worker);
-    const { faults, sources } = inChain(forecaster);
-    expect(sources).toEqual(next);
-    expect(faults).toEqual([expect.stringMatching(message)]);
-    expect(faults[0]).toContain(String(URLS.modelUrl));
-    expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['failed', true, 0]);
-    worker.answer(ready(CARD));
-    expect(forecaster.status).toBe('failed');
-  });
+test.each<[object, string]>([
+  [{}, 'options.modelUrl: expected a URL, got undefined'],
+  [{ ...URLS, wasmUrl: '' }, 'options.wasmUrl: expected a URL, got ""'],
+  [{ ...URLS, workerUrl: 3 }, 'options.workerUrl: expected a URL, got 3'],
+  [{ ...URLS, handover: 'no' }, 'options.handover: expected true or false, got "no"'],
+  [{ ...URLS, model: 'a.onnx' }, 'options.model: expected one of modelUrl, runtimeUrl,'],
+])('wrong options are named: %j', (options, message) => {
+  expect(() => createOnnxForecaster(options as OnnxForecasterOptions)).toThrow(message);
+});
 
-  test('a browser without Workers, a page without an address', () => {
-    Object.assign(globalThis, { Worker: undefined, document: undefined });
-    const forecaster = createOnnxForecaster({ ...URLS, workerUrl: 'https://page.example/w.js' });
-    expect(forecaster.status).toBe('failed');
-    expect(() => forecaster.latest(0)).toThrow();
-    expect(forecaster.latest(0)).toBeUndefined();
-  });
+test('forecasts are of the time of their features, in the order of the card', () => {
+  const { forecaster, worker } = underWay(1.25);
+  const { features } = worker.evaluations[0]!;
+  // The card has the reverse order: the last is the first of the history, of a steady link.
+  expect(features.length).toBe(FEATURES.length);
+  expect(features[FEATURES.length - 1]).toBeCloseTo(0, 6);
+  const observed = FEATURES.findIndex(({ name }) => name === 'observed');
+  expect(features[FEATURES.length - 1 - observed]).toBeCloseTo(Math.log(2) / 2, 6);
+  worker.evaluate();
+  const forecast = forecaster.latest(1.3) as QuantileForecast;
+  expect(() => validForecast(forecast)).not.toThrow();
+  const { stepEndsSeconds, levels } = CARD.output;
+  const rates = [-1, 0, 1].map((log) => expect.closeTo(8e6 * Math.exp(log), -2));
+  const quantiles = { stepEndsSeconds, levels, quantilesBps: [rates, rates], rankCorrelation: 0.5 };
+  expect(forecast).toMatchObject({ issuedAtMs: 1250, source: 'model:made-up', ...quantiles, handovers: [] });
+});
 
-  test.each([
-    [[-1, 0, 1, -1, 0], /quantiles: expected 6 numbers, got 5/],
-    [[-1, 0, 1, -1, Number.NaN, 1], /quantiles\[4\]: expected a number from -1, got NaN/],
-    [[-1, 0, 1, -1, 0, -2], /quantiles\[5\]: expected a number from 0, got -2/],
-  ])('quantiles that are none: %j', (quantiles, message) => {
-    const { forecaster, worker } = underWay();
-    forecaster.latest(1);
-    worker.evaluate(quantiles);
-    const { faults, sources } = inChain(forecaster);
-    expect(sources).toEqual(next);
-    expect(faults).toEqual([expect.stringMatching(message)]);
-  });
-
-  test('quantiles that cross by rounding are sorted', () => {
-    const { forecaster, worker } = underWay();
-    forecaster.latest(1);
-    worker.evaluate([0, 0, 0, 0, 0, -1e-6]);
-    expect(() => validForecast(forecaster.latest(1))).not.toThrow();
-  });
-
-  test('the timeout of loading counts ticks, not time', () => {
-    const forecaster = loading();
-    forecaster.start({ seed: 1 });
-    // An hour of sleep is one tick.
-    const asleep = performance.now() + 3_600_000;
-    jest.spyOn(performance, 'now').mockImplementation(() => asleep);
-    jest.setSystemTime(asleep);
+test('forecasts are requested one at a time, five times a second, also without calls of `latest`', () => {
+  const { forecaster, worker } = underWay();
+  expect(worker.evaluations.length).toBe(1);
+  // The next request waits for the response.
+  pass(0.5);
+  forecaster.latest(1.5);
+  expect(worker.evaluations.length).toBe(1);
+  worker.evaluate();
+  forecaster.latest(1.5);
+  worker.evaluate();
+  const { issuedAtMs } = forecaster.latest(1.55) as QuantileForecast;
+  expect([worker.evaluations.length, issuedAtMs]).toEqual([2, 1500]);
+  // With a full buffer, `latest` is not called for three seconds.
+  for (let i = 0; i < 15; i++) {
     pass(0.2);
-    jest.restoreAllMocks();
-    expect(forecaster.status).toBe('loading');
-    pass(70);
-    expect(() => forecaster.latest(0)).toThrow('the Worker has not loaded the model for 60 s');
-  });
-
-  test('a Worker that does not answer has failed after 5 s', () => {
-    const { forecaster, worker } = underWay();
-    forecaster.latest(1);
     worker.evaluate();
-    expect(forecaster.latest(1.1)).toBeDefined();
-    forecaster.latest(1.3);
-    pass(6);
-    expect(() => forecaster.latest(7)).toThrow('the Worker has not answered for 5 s');
-    expect(forecaster.latest(7)).toBeUndefined();
-    expect(worker.isTerminated).toBe(true);
-  });
+  }
+  const forecast = forecaster.latest(4.6) as QuantileForecast;
+  expect(forecast.issuedAtMs).toBeGreaterThan(4300);
+  expect(forecast.issuedAtMs).toBeLessThanOrEqual(4600);
+});
 
-  test('after a reported failure the next session tries again', () => {
-    const forecaster = loading();
-    workers[0]!.answer({ kind: 'failed', message: 'no network' });
-    forecaster.start({ seed: 1 });
-    expect(workers.length).toBe(1);
-    expect(() => forecaster.latest(0)).toThrow('no network');
-    forecaster.start({ seed: 1 });
-    expect([workers.length, forecaster.status]).toEqual([2, 'loading']);
-    workers[1]!.answer(ready(CARD));
-    expect(forecaster.status).toBe('ready');
-  });
-
-  test('close ends all timers without a fault', () => {
-    const { forecaster, worker } = underWay();
-    forecaster.latest(1);
-    forecaster.close();
-    expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['closed', true, 0]);
+test('forecasts are not requested during a pause, and again after it', () => {
+  const { forecaster, worker } = underWay();
+  for (let i = 0; i < 100; i++) {
+    pass(0.2);
     worker.evaluate();
-    forecaster.start({ seed: 1 });
-    forecaster.load();
-    expect(forecaster.latest(2)).toBeUndefined();
-    expect(workers.length).toBe(1);
-  });
+  }
+  expect(jest.getTimerCount()).toBe(0);
+  const rested = worker.evaluations.length;
+  pass(100);
+  expect(worker.evaluations.length).toBe(rested);
+  forecaster.latest(121);
+  expect(worker.evaluations.length).toBe(rested + 1);
+  expect(jest.getTimerCount()).toBe(1);
+});
+
+test('forecasts of the previous session are ignored', () => {
+  const { forecaster, worker } = underWay();
+  forecaster.start({ seed: 1 });
+  worker.evaluate();
+  expect(forecaster.latest(0)).toBeUndefined();
+  forecaster.observe(throughput(0, 1, 2e6));
+  forecaster.latest(1);
+  worker.evaluate();
+  const [row] = (forecaster.latest(1.1) as QuantileForecast).quantilesBps;
+  expect(row![1]).toBeCloseTo(2e6, -1);
+});
+
+/** Faults of a forecaster that gives no forecast, so that the next one is used. */
+function faultsOf(forecaster: WorkerForecaster) {
+  const { faults, sourceAt } = beforeNext(forecaster);
+  expect([1, 1.5, 2].map(sourceAt)).toEqual(['next', 'next', 'next']);
+  return faults;
+}
+
+test.each<[string, (worker: FakeWorker) => void, string | RegExp]>([
+  ['the model is missing', (worker) => worker.answer({ kind: 'failed', message: 'got 404' }), /got 404/],
+  ['the Worker may not run', (worker) => worker.dispatch('error', {}), /worker\.js could not be started/],
+  ['the Worker fails', (worker) => worker.dispatch('error', { message: 'no memory' }), /js failed: no memory/],
+  ['a message cannot be read', (worker) => worker.dispatch('messageerror', {}), /unreadable message/],
+  ['another Worker', (worker) => worker.dispatch('message', { data: null }), /sent an invalid message/],
+  ['an empty card', (worker) => worker.dispatch('message', { data: { kind: 'ready' } }), /sent an invalid message/],
+])('%s: one fault, and the next forecaster is used', (_, goWrong, message) => {
+  const forecaster = loading();
+  const worker = workers[0]!;
+  goWrong(worker);
+  const faults = faultsOf(forecaster);
+  expect(faults).toEqual([expect.stringMatching(message)]);
+  expect(faults[0]).toContain(String(URLS.modelUrl));
+  expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['failed', true, 0]);
+  worker.answer(READY);
+  expect(forecaster.status).toBe('failed');
+});
+
+test('a browser without Workers, or a page without an address, is one fault', () => {
+  Object.assign(globalThis, { Worker: undefined, document: undefined });
+  const forecaster = createOnnxForecaster({ ...URLS, workerUrl: 'https://page.example/w.js' });
+  expect(forecaster.status).toBe('failed');
+  expect(() => forecaster.latest(0)).toThrow();
+  expect(forecaster.latest(0)).toBeUndefined();
+});
+
+test.each([
+  [[-1, 0, 1, -1, 0], /quantiles: expected 6 numbers, got 5/],
+  [[-1, 0, 1, -1, Number.NaN, 1], /quantiles\[4\]: expected a number from -1, got NaN/],
+  [[-1, 0, 1, -1, 0, -2], /quantiles\[5\]: expected a number from 0, got -2/],
+])('quantiles that are none are a fault: %j', (quantiles, message) => {
+  const { forecaster, worker } = underWay();
+  worker.evaluate(quantiles);
+  expect(faultsOf(forecaster)).toEqual([expect.stringMatching(message)]);
+});
+
+test('quantiles that cross by rounding are sorted', () => {
+  const { forecaster, worker } = underWay();
+  worker.evaluate([0, 0, 0, 0, 0, -1e-6]);
+  expect(() => validForecast(forecaster.latest(1))).not.toThrow();
+});
+
+test('the timeout of loading counts ticks, not time', () => {
+  const forecaster = loading();
+  forecaster.start({ seed: 1 });
+  // An hour of sleep is one tick.
+  const asleep = performance.now() + 3_600_000;
+  jest.spyOn(performance, 'now').mockImplementation(() => asleep);
+  jest.setSystemTime(asleep);
+  pass(0.2);
+  jest.restoreAllMocks();
+  expect(forecaster.status).toBe('loading');
+  pass(70);
+  expect(() => forecaster.latest(0)).toThrow('the Worker has not loaded the model for 60 s');
+});
+
+test('a Worker that does not answer has failed after 5 s', () => {
+  const { forecaster, worker } = underWay();
+  worker.evaluate();
+  expect(forecaster.latest(1.1)).toBeDefined();
+  forecaster.latest(1.3);
+  pass(6);
+  expect(() => forecaster.latest(7)).toThrow('the Worker has not answered for 5 s');
+  expect(forecaster.latest(7)).toBeUndefined();
+  expect(worker.isTerminated).toBe(true);
+});
+
+test('after a reported failure the next session tries again', () => {
+  const forecaster = loading();
+  workers[0]!.answer({ kind: 'failed', message: 'no network' });
+  forecaster.start({ seed: 1 });
+  expect(workers.length).toBe(1);
+  expect(() => forecaster.latest(0)).toThrow('no network');
+  forecaster.start({ seed: 1 });
+  expect([workers.length, forecaster.status]).toEqual([2, 'loading']);
+  workers[1]!.answer(READY);
+  expect(forecaster.status).toBe('ready');
+});
+
+test('close ends all timers without a fault', () => {
+  const { forecaster, worker } = underWay();
+  forecaster.close();
+  expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['closed', true, 0]);
+  worker.evaluate();
+  forecaster.start({ seed: 1 });
+  forecaster.load();
+  expect(forecaster.latest(2)).toBeUndefined();
+  expect(workers.length).toBe(1);
 });

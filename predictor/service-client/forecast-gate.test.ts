@@ -1,22 +1,19 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { quantilesOf } from '../../abr/random-states.fixture.ts';
+import { quantilesOf, scaledForecast } from '../../abr/random-states.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { leoLink } from '../link/handover-clock/links.fixture.ts';
 import { ForecastGate } from './forecast-gate.ts';
 import { ForecastTrust } from './forecast-trust.ts';
 
+const LATER_BPS = [5e6, 15e6, 40e6, 65e6, 80e6];
 /** A forecast of 40 Mbit/s with 80 % between 20 and 60. */
 const FORECAST = quantilesOf(40e6, {
   issuedAtMs: 30_000,
   stepEndsSeconds: [1, 4, 12],
   levels: [0.03, 0.1, 0.5, 0.9, 0.97],
-  quantilesBps: [
-    [10e6, 20e6, 40e6, 60e6, 70e6],
-    [5e6, 15e6, 40e6, 65e6, 80e6],
-    [5e6, 15e6, 40e6, 65e6, 80e6],
-  ],
+  quantilesBps: [[10e6, 20e6, 40e6, 60e6, 70e6], LATER_BPS, LATER_BPS],
 });
 
 /** A session after 30 s at 40 Mbit/s and then tenths of a second at the given rates. */
@@ -31,70 +28,59 @@ function gate(bpsSince: readonly number[] = []) {
   return { gate: made, nowSeconds: rates.length / 10 };
 }
 
-describe('a forecast of the service is admitted', () => {
-  test.each<[string, number[], boolean]>([
-    ['without new bits', [], true],
-    ['with a rate within its quantiles', new Array(9).fill(30e6), true],
-    ['not below its quantiles', [40e6, 40e6, 12e6, 12e6, 12e6, 12e6, 12e6], false],
-    ['not in an outage', [40e6, 0, 0, 0, 0], false],
-    ['not above its quantiles', new Array(5).fill(75e6), false],
-    ['with very few new bits', [0], true],
-    ['after a short pause', [0, 0, 0, 40e6, 40e6, 40e6, 40e6, 40e6], true],
-    ['with a rate within the wider quantiles of a later step', new Array(12).fill(17e6), true],
-  ])('%s', (_, since, isAdmitted) => {
-    const { gate: one, nowSeconds } = gate(since);
-    expect(one.admits(FORECAST, nowSeconds)).toBe(isAdmitted);
-  });
+test.each<[string, number[], boolean]>([
+  ['without new bits', [], true],
+  ['with a rate within its quantiles', new Array(9).fill(30e6), true],
+  ['not below its quantiles', [40e6, 40e6, 12e6, 12e6, 12e6, 12e6, 12e6], false],
+  ['not in an outage', [40e6, 0, 0, 0, 0], false],
+  ['not above its quantiles', new Array(5).fill(75e6), false],
+  ['with very few new bits', [0], true],
+  ['after a short pause', [0, 0, 0, 40e6, 40e6, 40e6, 40e6, 40e6], true],
+  ['with a rate within the wider quantiles of a later step', new Array(12).fill(17e6), true],
+])('a forecast is admitted %s', (_, since, isAdmitted) => {
+  const { gate: one, nowSeconds } = gate(since);
+  expect(one.admits(FORECAST, nowSeconds)).toBe(isAdmitted);
+});
 
-  test('if the service has observed at least half as much of the link as the session', () => {
-    const { gate: one } = gate();
-    const seen = [0, 14, 16, 3600, undefined];
-    expect(seen.filter((seconds) => one.admits(FORECAST, 30, seconds))).toEqual([16, 3600, undefined]);
-  });
+test('a forecast is admitted if the service has observed half as much of the link as the session, else not yet', () => {
+  const { gate: one } = gate();
+  const seen = [0, 14, 16, 3600, undefined];
+  expect(seen.filter((seconds) => one.admits(FORECAST, 30, seconds))).toEqual([16, 3600, undefined]);
+  expect([14, 16, undefined].map((seconds) => one.verdict(seconds))).toEqual(['not-yet', 'trusted', 'trusted']);
+});
 
-  test('not yet, if it knows less of the link than the session', () => {
-    const { gate: one } = gate();
-    expect([14, 16, undefined].map((seen) => one.verdict(seen))).toEqual(['not-yet', 'trusted', 'trusted']);
-  });
+test('no forecast is admitted if past forecasts were wrong, in later sessions, too', () => {
+  const one = new ForecastGate();
+  one.start();
+  for (let tenth = 0; tenth < 150; tenth++) {
+    // The first forecast agrees with the session.
+    const forecast = tenth < 20 ? FORECAST : times(20)(FORECAST);
+    if (tenth % 10 === 0) one.addForecast({ ...forecast, issuedAtMs: tenth * 100 });
+    one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
+  }
+  expect(one.verdict()).toBe('distrusted');
+  one.start();
+  expect(one.verdict()).toBe('distrusted');
+});
 
-  test('not, if its past forecasts were wrong, in later sessions, too', () => {
-    const one = new ForecastGate();
-    one.start();
-    for (let tenth = 0; tenth < 150; tenth++) {
-      // The first forecast agrees with the session.
-      const forecast = tenth < 20 ? FORECAST : times(20)(FORECAST);
-      if (tenth % 10 === 0) one.addForecast({ ...forecast, issuedAtMs: tenth * 100 });
-      one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
-    }
-    expect(one.verdict()).toBe('distrusted');
-    one.start();
-    expect(one.verdict()).toBe('distrusted');
-  });
-
-  test('again in a new session', () => {
-    const { gate: one, nowSeconds } = gate([0, 0, 0, 0, 0]);
-    expect(one.admits(FORECAST, nowSeconds, 1)).toBe(false);
-    one.start();
-    expect(one.admits({ ...FORECAST, issuedAtMs: 0 }, 0, 1)).toBe(true);
-  });
+test('a forecast is admitted again in a new session', () => {
+  const { gate: one, nowSeconds } = gate([0, 0, 0, 0, 0]);
+  expect(one.admits(FORECAST, nowSeconds, 1)).toBe(false);
+  one.start();
+  expect(one.admits({ ...FORECAST, issuedAtMs: 0 }, 0, 1)).toBe(true);
 });
 
 type Lie = (forecast: QuantileForecast, second: number) => QuantileForecast;
 
-const changed = (forecast: QuantileForecast, change: (bps: number, i: number) => number) => ({
-  ...forecast,
-  quantilesBps: forecast.quantilesBps.map((row) => row.map(change)),
-});
-const times = (factor: number) => (forecast: QuantileForecast) => changed(forecast, (bps) => bps * factor);
+const times = (factor: number) => (forecast: QuantileForecast) => scaledForecast(forecast, factor);
 const wrongUntil = (end: number) => (forecast: QuantileForecast, second: number) =>
   second < end ? times(6)(forecast) : forecast;
-const always = (rate: number) => (forecast: QuantileForecast) => changed(forecast, (_, i) => rate * (1 + i / 1000));
+const always = (rate: number) => (forecast: QuantileForecast) => {
+  return { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((_, i) => rate * (1 + i / 1000))) };
+};
 
 /** A session of 3 s downloads with 1 s pauses. The service's forecasts are built-in forecasts, a second old. */
-function scored(
-  lie: Lie,
-  { seconds = 60, seed = 1, variability = 1, busyTenths = 30, trust = new ForecastTrust() } = {},
-) {
+function scored(lie: Lie, { seconds = 60, seed = 1, variability = 1, busy = 30, trust = new ForecastTrust() } = {}) {
   const honest = createBuiltInForecaster();
   const link = leoLink({ seed, boundary: 11, spread: 0.4 * variability, noise: 0.15 * variability });
   honest.start({ seed: 1 });
@@ -105,7 +91,7 @@ function scored(
   const waiting: QuantileForecast[] = [];
   for (let tenth = 0; tenth < seconds * 10; tenth++) {
     const start = tenth / 10;
-    if (tenth % 40 < busyTenths) {
+    if (tenth % 40 < busy) {
       const bits = link(start + 0.05) / 10;
       honest.observe({ kind: 'throughput', startSeconds: start, endSeconds: start + 0.1, bits });
       trust.observe(start, start + 0.1, bits);
@@ -124,44 +110,42 @@ function scored(
   return { droppedAt, usedShare: used / asked, trust };
 }
 
-describe('the trust in a service', () => {
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('stays with correct forecasts, on variable and steady links (%i)', (seed) => {
-    for (const variability of [1, 0.3, 1.6]) {
-      const { droppedAt, usedShare } = scored((forecast) => forecast, { seconds: 120, seed, variability });
-      expect({ variability, droppedAt }).toEqual({ variability, droppedAt: Number.POSITIVE_INFINITY });
-      expect(usedShare).toBeGreaterThan(0.97);
-    }
-  });
+test.each([1, 2, 3, 4, 5, 6, 7, 8])('trust stays with correct forecasts, on variable and steady links (%i)', (seed) => {
+  for (const variability of [1, 0.3, 1.6]) {
+    const { droppedAt, usedShare } = scored((forecast) => forecast, { seconds: 120, seed, variability });
+    expect({ variability, droppedAt }).toEqual({ variability, droppedAt: Number.POSITIVE_INFINITY });
+    expect(usedShare).toBeGreaterThan(0.97);
+  }
+});
 
-  test.each<[string, Lie, number]>([
-    ['five times too much', times(5), 20],
-    ['a fifth', times(0.2), 20],
-    ['three times too much', times(3), 25],
-    ['always a gigabit', always(1e9), 20],
-    ['always nothing', always(1), 20],
-    ['random rates', (forecast, second) => times(seededRandom(second)() < 0.5 ? 0.1 : 10)(forecast), 25],
-  ])('ends if it forecasts %s', (_, lie, withinSeconds) => {
-    for (const seed of [1, 2, 3]) expect(scored(lie, { seed }).droppedAt).toBeLessThan(withinSeconds);
-  });
+test.each<[string, Lie, number]>([
+  ['five times too much', times(5), 20],
+  ['a fifth', times(0.2), 20],
+  ['three times too much', times(3), 25],
+  ['always a gigabit', always(1e9), 20],
+  ['always nothing', always(1), 20],
+  ['random rates', (forecast, second) => times(seededRandom(second)() < 0.5 ? 0.1 : 10)(forecast), 25],
+])('trust ends if it forecasts %s', (_, lie, withinSeconds) => {
+  for (const seed of [1, 2, 3]) expect(scored(lie, { seed }).droppedAt).toBeLessThan(withinSeconds);
+});
 
-  test('ends for low forecasts also if the session therefore downloads little', () => {
-    for (const seed of [1, 2, 3]) {
-      expect(scored(times(0.2), { seed, busyTenths: 2 }).droppedAt).toBeLessThan(35);
-      const { droppedAt } = scored((forecast) => forecast, { seconds: 120, seed, busyTenths: 2 });
-      expect(droppedAt).toBe(Number.POSITIVE_INFINITY);
-    }
-  });
+test('trust ends for low forecasts also if the session therefore downloads little', () => {
+  for (const seed of [1, 2, 3]) {
+    expect(scored(times(0.2), { seed, busy: 2 }).droppedAt).toBeLessThan(35);
+    const { droppedAt } = scored((forecast) => forecast, { seconds: 120, seed, busy: 2 });
+    expect(droppedAt).toBe(Number.POSITIVE_INFINITY);
+  }
+});
 
-  test('never accepts forecasts that are wrong by more than an order of magnitude', () => {
-    for (const lie of [times(40), times(0.02)]) expect(scored(lie, { seconds: 15 }).usedShare).toBe(0);
-  });
+test('trust never accepts forecasts that are wrong by more than an order of magnitude', () => {
+  for (const lie of [times(40), times(0.02)]) expect(scored(lie, { seconds: 15 }).usedShare).toBe(0);
+});
 
-  test('returns with better forecasts, also in a later session', () => {
-    const first = scored(wrongUntil(25), { seconds: 120 });
-    expect(first.droppedAt).toBeLessThan(20);
-    expect(first.trust.isTrusted).toBe(true);
-    const second = scored(wrongUntil(40), { seconds: 160, trust: first.trust });
-    expect(second.droppedAt).toBeLessThan(25);
-    expect(second.trust.isTrusted).toBe(true);
-  });
+test('trust returns with better forecasts, also in a later session', () => {
+  const first = scored(wrongUntil(25), { seconds: 120 });
+  expect(first.droppedAt).toBeLessThan(20);
+  expect(first.trust.isTrusted).toBe(true);
+  const second = scored(wrongUntil(40), { seconds: 160, trust: first.trust });
+  expect(second.droppedAt).toBeLessThan(25);
+  expect(second.trust.isTrusted).toBe(true);
 });

@@ -3,13 +3,8 @@ import { httpTimeSource } from './http-time-source.ts';
 
 const UTC_MS = Date.UTC(2025, 5, 1, 12, 0, 0);
 
-interface Trip {
-  toMs: number;
-  backMs: number;
-  status?: number;
-  text?: string;
-  fails?: boolean;
-}
+type Answer = { status?: number; text?: string; fails?: boolean };
+const trip = (toMs: number, backMs: number, answer: Answer = {}) => ({ toMs, backMs, ...answer });
 
 let startMs: number;
 beforeEach(() => {
@@ -18,7 +13,7 @@ beforeEach(() => {
 });
 
 /** A server whose clock shows `UTC_MS` at the test's begin. The last trip repeats. */
-function server(trips: readonly Trip[]) {
+function server(...trips: ReturnType<typeof trip>[]) {
   const fetch = jest.fn(async (_url: string, _init: { signal: AbortSignal }) => {
     const trip = trips[Math.min(fetch.mock.calls.length, trips.length) - 1]!;
     jest.advanceTimersByTime(trip.toMs);
@@ -32,7 +27,7 @@ function server(trips: readonly Trip[]) {
 }
 
 test("gives the device's clock with an uncertainty of 2 s until the first response", async () => {
-  server([{ toMs: 10, backMs: 10 }]);
+  server(trip(10, 10));
   const source = httpTimeSource('/time');
   const { utcMs, uncertaintySeconds } = source.now();
   expect([Math.abs(utcMs - Date.now()) < 1000, uncertaintySeconds]).toEqual([true, 2]);
@@ -41,12 +36,7 @@ test("gives the device's clock with an uncertainty of 2 s until the first respon
 });
 
 test('the shortest round trip counts; its half is the uncertainty, and covers the error', async () => {
-  const trips = [
-    { toMs: 90, backMs: 30 },
-    { toMs: 12, backMs: 8 },
-    { toMs: 200, backMs: 400 },
-  ];
-  const fetch = server(trips);
+  const fetch = server(trip(90, 30), trip(12, 8), trip(200, 400));
   const source = httpTimeSource('/time');
   const reading = await source.ready;
   expect(fetch).toHaveBeenCalledTimes(5);
@@ -61,31 +51,26 @@ test('the shortest round trip counts; its half is the uncertainty, and covers th
 });
 
 test('tolerates failures of some samples', async () => {
-  server([
-    { toMs: 5, backMs: 5, fails: true },
-    { toMs: 5, backMs: 5, status: 503 },
-    { toMs: 5, backMs: 5, text: '<html>' },
-    { toMs: 40, backMs: 40 },
-  ]);
+  server(trip(5, 5, { fails: true }), trip(5, 5, { status: 503 }), trip(5, 5, { text: '<html>' }), trip(40, 40));
   const { uncertaintySeconds } = await httpTimeSource('/time').ready;
   expect(uncertaintySeconds).toBeCloseTo(0.04, 3);
 });
 
-test.each([
+test.each<[Answer, RegExp]>([
   [{ fails: true }, /network/],
   [{ status: 404 }, /404/],
   [{ text: '' }, /UTC in ms, got ""/],
   [{ text: String(UTC_MS / 1000) }, /UTC in ms/],
   [{ text: 'NaN' }, /UTC in ms/],
 ])('rejects when nothing usable came: %j', async (answer, message) => {
-  server([{ toMs: 1, backMs: 1, ...answer }]);
+  server(trip(1, 1, answer));
   const source = httpTimeSource('/time');
   await expect(source.ready).rejects.toThrow(message);
   expect(source.now().uncertaintySeconds).toBe(2);
 });
 
 test('gives a signal that aborts, and the error names a wrong URL', async () => {
-  const fetch = server([{ toMs: 1, backMs: 1 }]);
+  const fetch = server(trip(1, 1));
   await httpTimeSource('/time').ready;
   expect(fetch.mock.calls[0]![1].signal).toBeInstanceOf(AbortSignal);
   expect(() => httpTimeSource('')).toThrow(/url/);

@@ -1,6 +1,4 @@
-/** Chunks on links of one rate, computed by hand. */
-
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
 import { between, forAll } from '../../property.fixture.ts';
@@ -18,13 +16,8 @@ const MIDDLE = 2;
 const APPEND_SECONDS = 0.05;
 
 function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = {}): PlayerState {
-  return runningState(LADDER_BPS, {
-    bufferLevelSeconds: 1,
-    segmentSeconds: SEGMENT_SECONDS,
-    previousBitrateBps: LADDER_BPS[MIDDLE],
-    live: liveOf(live),
-    ...changes,
-  });
+  const previous = { segmentSeconds: SEGMENT_SECONDS, previousBitrateBps: LADDER_BPS[MIDDLE] };
+  return runningState(LADDER_BPS, { bufferLevelSeconds: 1, ...previous, live: liveOf(live), ...changes });
 }
 
 /** Outcomes on a link of exactly this rate; an element that stalls at an empty buffer. */
@@ -33,6 +26,11 @@ function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): Li
   const options = resolveMpcLOptions({ ...given, tuning: { futures: 4, stallLevelSeconds: 0 } });
   const link = new LinkFutures(options.tuning.futures, options.seed);
   return new LiveOutcomes(state, options, link.draw(state, forecast));
+}
+
+function evaluationOn(bps: number, state?: PlayerState) {
+  const outcomes = outcomesOn(bps, state);
+  return outcomes.evaluate(outcomes.newRequest(MIDDLE));
 }
 
 const downloading = (changes: Partial<InFlight> = {}): InFlight => ({
@@ -57,97 +55,82 @@ function expectArrivals(needed: readonly number[], state: PlayerState, expected:
   for (const one of late) expect(one).toBeCloseTo(late[0]!, 6);
 }
 
-describe('a new request', () => {
-  // The link takes 0.25 s per chunk, and the set-up 1 s. The request leaves after both set-up and first chunk.
-  test.each<[string, { firstChunkAtSeconds?: number; setup?: number; arrivals: number[] }]>([
-    ['waits for each chunk on a link that is faster than the encoder', { arrivals: [0.3, 0.75, 1.25, 1.75] }],
-    ['is not sent before its first chunk exists', { firstChunkAtSeconds: 101, arrivals: [1.3, 1.75, 2.25, 2.75] }],
-    ['catches up with chunks that exist for long', { firstChunkAtSeconds: 98, arrivals: [0.3, 0.55, 0.8, 1.05] }],
-    ['waits for what is loaded before it, after its first chunk', { setup: 1, arrivals: [1.3, 1.55, 1.8, 2.05] }],
-    [
-      'waits for what is loaded before it, while the encoder works on its first chunk',
-      { firstChunkAtSeconds: 100.6, setup: 1, arrivals: [1.3, 1.55, 1.85, 2.35] },
-    ],
-    [
-      'waits for what is loaded before it, before its first chunk',
-      { firstChunkAtSeconds: 102, setup: 1, arrivals: [2.3, 2.75, 3.25, 3.75] },
-    ],
-  ])('%s', (_, { firstChunkAtSeconds = 100, setup = 0, arrivals }) => {
-    const setupSeconds = LADDER_BPS.map((_, r) => (r === MIDDLE ? setup : 0));
-    const state = stateOf({ setupSeconds }, { firstChunkAtSeconds });
-    expectArrivals(neededOf(outcomesOn(8e6, state)), state, arrivals);
-  });
-
-  test('is a growing queue on a slower link', () => {
-    const state = stateOf();
-    const outcomes = outcomesOn(2e6, state);
-    const needed = neededOf(outcomes);
-    expectArrivals(needed, state, [1.05, 2.05, 3.05, 4.05]);
-    // Each chunk needs half a second more.
-    for (let i = 1; i < 4; i++) expect(needed[i]! - needed[i - 1]!).toBeCloseTo(0.5, 6);
-    const { stallSeconds } = outcomes.evaluate(outcomes.newRequest(MIDDLE));
-    expect(stallSeconds).toBeCloseTo(needed[3]! - state.live!.latencySeconds, 6);
-  });
-
-  test('of a whole segment arrives in one piece', () => {
-    const state = stateOf({ bufferLevelSeconds: 0.5 }, { chunkSeconds: SEGMENT_SECONDS });
-    const outcomes = outcomesOn(8e6, state);
-    const [needed] = neededOf(outcomes, outcomes.newRequest(MIDDLE), 1);
-    expectArrivals([needed!], state, [1.05]);
-    expect(outcomes.evaluate(outcomes.newRequest(MIDDLE)).stallSeconds).toBeCloseTo(needed! - 1.2, 6);
-  });
-
-  test('needs the higher latency, the sooner the buffer is empty', () => {
-    const slow = neededOf(outcomesOn(8e6, stateOf()));
-    const fast = neededOf(outcomesOn(8e6, stateOf({ playbackRate: 2 })));
-    const low = neededOf(outcomesOn(8e6, stateOf({ bufferLevelSeconds: 0.5 })));
-    expect(fast[0]! - slow[0]!).toBeCloseTo(0.5, 9);
-    expect(low).toEqual(fast);
-  });
+// The link takes 0.25 s per chunk, and the set-up 1 s. The request leaves after both set-up and first chunk.
+test.each<[string, firstChunkAtSeconds: number, setup: number, arrivals: number[]]>([
+  ['waits for each chunk on a link that is faster than the encoder', 100, 0, [0.3, 0.75, 1.25, 1.75]],
+  ['is not sent before its first chunk exists', 101, 0, [1.3, 1.75, 2.25, 2.75]],
+  ['catches up with chunks that exist for long', 98, 0, [0.3, 0.55, 0.8, 1.05]],
+  ['waits for what is loaded before it, after its first chunk', 100, 1, [1.3, 1.55, 1.8, 2.05]],
+  ['waits for what is loaded before it, while its first chunk is encoded', 100.6, 1, [1.3, 1.55, 1.85, 2.35]],
+  ['waits for what is loaded before it, before its first chunk', 102, 1, [2.3, 2.75, 3.25, 3.75]],
+])('a new request %s', (_, firstChunkAtSeconds, setup, arrivals) => {
+  const setupSeconds = LADDER_BPS.map((_, r) => (r === MIDDLE ? setup : 0));
+  const state = stateOf({ setupSeconds }, { firstChunkAtSeconds });
+  expectArrivals(neededOf(outcomesOn(8e6, state)), state, arrivals);
 });
 
-describe('a running download', () => {
-  test('goes on with the chunk that has partly arrived', () => {
-    // The third of four chunks exists since now, and half of it has come.
-    const state = stateOf({}, { firstChunkAtSeconds: 99 });
-    const outcomes = outcomesOn(4e6, state);
-    const running = outcomes.running(downloading(), MIDDLE);
-    expect(running).toEqual({ representation: MIDDLE, chunk: 2, bits: 1e6, latencySeconds: 0, buffered: 2 });
-    expectArrivals(neededOf(outcomes, running, 2), state, [0.25, 1]);
-  });
+test('a new request is a growing queue on a slower link', () => {
+  const state = stateOf();
+  const needed = neededOf(outcomesOn(2e6, state));
+  expectArrivals(needed, state, [1.05, 2.05, 3.05, 4.05]);
+  expect(evaluationOn(2e6, state).stallSeconds).toBeCloseTo(needed[3]! - state.live!.latencySeconds, 6);
+});
 
-  test('has its latency before it until its first byte', () => {
-    const outcomes = outcomesOn(4e6);
-    const waiting = downloading({ receivedBits: 0, firstByteAtSeconds: undefined });
-    expect(outcomes.running(waiting, MIDDLE)).toEqual(outcomes.newRequest(MIDDLE));
-  });
+test('a new request of a whole segment arrives in one piece', () => {
+  const state = stateOf({ bufferLevelSeconds: 0.5 }, { chunkSeconds: SEGMENT_SECONDS });
+  const needed = neededOf(outcomesOn(8e6, state), undefined, 1);
+  expectArrivals(needed, state, [1.05]);
+  expect(evaluationOn(8e6, state).stallSeconds).toBeCloseTo(needed[0]! - 1.2, 6);
+});
 
-  test('with all of its bits takes no time', () => {
-    const outcomes = outcomesOn(1e5, stateOf({}, { firstChunkAtSeconds: 98 }));
-    const running = outcomes.running(downloading({ receivedBits: 9e6 }), MIDDLE);
-    expect(running).toMatchObject({ chunk: 3, bits: 0 });
-    expect(outcomes.evaluate(running)).toMatchObject({ qoe: 4, stallSeconds: 0 });
-  });
+test('a new request needs the higher latency, the sooner the buffer is empty', () => {
+  const slow = neededOf(outcomesOn(8e6, stateOf()));
+  const fast = neededOf(outcomesOn(8e6, stateOf({ playbackRate: 2 })));
+  const low = neededOf(outcomesOn(8e6, stateOf({ bufferLevelSeconds: 0.5 })));
+  expect(fast[0]! - slow[0]!).toBeCloseTo(0.5, 9);
+  expect(low).toEqual(fast);
+});
 
-  test('is worth as much as its replacement by itself, if the link takes no time', () => {
-    // All chunks of four segments exist.
-    const outcomes = outcomesOn(1e12, stateOf({}, { firstChunkAtSeconds: 90 }));
-    for (const receivedBits of [0, 3e6, 5e6, 7.9e6]) {
-      const running = outcomes.running(downloading({ receivedBits }), MIDDLE);
-      const again = outcomes.newRequest(MIDDLE, running);
-      expect(again).toMatchObject({ chunk: 0, bits: 2e6, buffered: running.buffered });
-      // The replacement's request takes one latency more.
-      expect(Math.abs(outcomes.evaluate(again).score - outcomes.evaluate(running).score)).toBeLessThan(1);
-    }
-  });
+test('a running download goes on with the chunk that has partly arrived', () => {
+  // The third of four chunks exists since now, and half of it has come.
+  const state = stateOf({}, { firstChunkAtSeconds: 99 });
+  const outcomes = outcomesOn(4e6, state);
+  const running = outcomes.running(downloading(), MIDDLE);
+  expect(running).toEqual({ representation: MIDDLE, chunk: 2, bits: 1e6, latencySeconds: 0, buffered: 2 });
+  expectArrivals(neededOf(outcomes, running, 2), state, [0.25, 1]);
+});
 
-  test('delays its replacement by the chunks that are in the buffer already', () => {
-    const state = stateOf({}, { firstChunkAtSeconds: 98 });
-    const outcomes = outcomesOn(4e6, state);
-    const again = outcomes.newRequest(MIDDLE, outcomes.running(downloading(), MIDDLE));
-    // Playback needs the third chunk, which comes after two others.
-    expectArrivals(neededOf(outcomes, again, 2), state, [1.55, 2.05]);
-  });
+test('a running download has its latency before it until its first byte', () => {
+  const outcomes = outcomesOn(4e6);
+  const waiting = downloading({ receivedBits: 0, firstByteAtSeconds: undefined });
+  expect(outcomes.running(waiting, MIDDLE)).toEqual(outcomes.newRequest(MIDDLE));
+});
+
+test('a running download with all of its bits takes no time', () => {
+  const outcomes = outcomesOn(1e5, stateOf({}, { firstChunkAtSeconds: 98 }));
+  const running = outcomes.running(downloading({ receivedBits: 9e6 }), MIDDLE);
+  expect(running).toMatchObject({ chunk: 3, bits: 0 });
+  expect(outcomes.evaluate(running)).toMatchObject({ qoe: 4, stallSeconds: 0 });
+});
+
+test('a running download is worth as much as its replacement by itself, if the link takes no time', () => {
+  // All chunks of four segments exist.
+  const outcomes = outcomesOn(1e12, stateOf({}, { firstChunkAtSeconds: 90 }));
+  for (const receivedBits of [0, 3e6, 5e6, 7.9e6]) {
+    const running = outcomes.running(downloading({ receivedBits }), MIDDLE);
+    const again = outcomes.newRequest(MIDDLE, running);
+    expect(again).toMatchObject({ chunk: 0, bits: 2e6, buffered: running.buffered });
+    // The replacement's request takes one latency more.
+    expect(Math.abs(outcomes.evaluate(again).score - outcomes.evaluate(running).score)).toBeLessThan(1);
+  }
+});
+
+test('a running download delays its replacement by the chunks that are in the buffer already', () => {
+  const state = stateOf({}, { firstChunkAtSeconds: 98 });
+  const outcomes = outcomesOn(4e6, state);
+  const again = outcomes.newRequest(MIDDLE, outcomes.running(downloading(), MIDDLE));
+  // Playback needs the third chunk, which comes after two others.
+  expectArrivals(neededOf(outcomes, again, 2), state, [1.55, 2.05]);
 });
 
 test('playback that has not started begins with its first chunk', () => {
@@ -156,15 +139,12 @@ test('playback that has not started begins with its first chunk', () => {
   const needed = neededOf(outcomes);
   expect(needed[0]).toBeCloseTo(waiting.live!.latencySeconds, 9);
   expect(needed[1]! - needed[0]!).toBeCloseTo(0.5, 6);
-  const fast = outcomesOn(8e6, waiting);
-  expect(fast.evaluate(fast.newRequest(MIDDLE)).stallSeconds).toBe(0);
+  expect(evaluationOn(8e6, waiting).stallSeconds).toBe(0);
 });
 
 test('playback that is paused stalls on no link', () => {
-  const paused = outcomesOn(1e5, stateOf({ isPaused: true }));
-  expect(paused.evaluate(paused.newRequest(MIDDLE))).toMatchObject({ qoe: 4, stallSeconds: 0 });
-  const playing = outcomesOn(1e5);
-  expect(playing.evaluate(playing.newRequest(MIDDLE)).stallSeconds).toBeGreaterThan(10);
+  expect(evaluationOn(1e5, stateOf({ isPaused: true }))).toMatchObject({ qoe: 4, stallSeconds: 0 });
+  expect(evaluationOn(1e5).stallSeconds).toBeGreaterThan(10);
 });
 
 test('playback stalls by the greatest lack of latency among the chunks', () => {
@@ -192,7 +172,7 @@ test('the score rises with the bitrate on a fast link, and falls above the capac
   }
 });
 
-test('the score falls with the capacity and with the aversion to risk', () => {
+test('the score falls with the capacity and with the aversion to risk, and counts on lower bitrates later', () => {
   const rates = [0.5e6, 1e6, 2e6, 4e6, 8e6, 16e6].map((bps) => scoresOn(bps)[MIDDLE]!);
   for (let i = 1; i < rates.length; i++) expect(rates[i]).toBeGreaterThan(rates[i - 1]! - 1e-9);
   expect(rates[0]).toBeLessThan(rates[5]!);
@@ -200,9 +180,6 @@ test('the score falls with the capacity and with the aversion to risk', () => {
   const gains = (scores: number[]) => scores.map((score) => score - scores[0]!);
   const [averse, neutral] = [1, 0].map((risk) => gains(scoresOn(1e12, { risk })));
   for (const [r, gain] of averse!.entries()) expect(gain).toBeCloseTo(neutral![r]!, 3);
-});
-
-test('the score counts on lower bitrates later', () => {
   // 24 Mbit at the same bitrate would be 9 s late, which costs at least 8 * 6.5.
   expect(scoresOn(2e6, { risk: 0.1 })[MIDDLE]).toBeGreaterThan(24 - 8 * 6.5);
 });

@@ -8,36 +8,24 @@ const LADDER_BPS = [1, 2.5, 5, 8, 12, 16, 22, 30].map((mbps) => mbps * 1e6);
 
 /** A second behind the edge, on a link whose downloads all had 25 Mbit/s. */
 function liveState(changes: Partial<PlayerState> = {}): PlayerState {
-  return stateOf(LADDER_BPS, {
-    nowSeconds: 16,
-    utcMs: 0,
-    bufferLevelSeconds: 0.5,
-    bufferCapSeconds: 2.5,
-    segmentSeconds: 2,
-    segmentIndex: 8,
-    previousBitrateBps: 16e6,
-    downloads: downloadsOf(8, 16e6, 32e6, 32 / 25).map((one) => ({ ...one, latencySeconds: 0.04 })),
-    live: liveOf({
-      ...{ latencySeconds: 1, targetLatencySeconds: 1, chunkSeconds: 0.25 },
-      ...{ maxLatencySeconds: 5, firstChunkAtSeconds: 16 },
-    }),
-    ...changes,
-  });
+  const player = { nowSeconds: 16, utcMs: 0, bufferLevelSeconds: 0.5, bufferCapSeconds: 2.5 };
+  const media = { segmentSeconds: 2, segmentIndex: 8, previousBitrateBps: 16e6 };
+  const downloads = downloadsOf(8, 16e6, 32e6, 32 / 25).map((one) => ({ ...one, latencySeconds: 0.04 }));
+  const atTarget = { latencySeconds: 1, targetLatencySeconds: 1, maxLatencySeconds: 5 };
+  const live = liveOf({ ...atTarget, chunkSeconds: 0.25, firstChunkAtSeconds: 16 });
+  return stateOf(LADDER_BPS, { ...player, ...media, downloads, live, ...changes });
 }
 
 const forecastOf = (path: CapacityPath) => alongPath(path, 16);
 
-test('MPC-D a second behind the edge plays what the link carries, because playback begins with the first chunk', () => {
+test('MPC-D a second behind the edge plays what the link carries; the textbook fears to drain the half second of buffer', () => {
   const state = liveState({ previousBitrateBps: 5e6 });
   const { representation, reason, candidates } = createController('mpc-d').decide(state);
   expect(LADDER_BPS[representation]).toBe(22e6);
   expect(reason).toMatch(/^25\.0 Mbit\/s .*: QoE .* stall 0\.00 s$/);
   expect(candidates![7]!.expectedStallSeconds).toBeGreaterThan(0.3);
-});
-
-test('MPC-D of the textbook, a second behind the edge, fears that each download drains the half second of buffer', () => {
-  const { representation } = createController('mpc-d:textbook').decide(liveState({ previousBitrateBps: 5e6 }));
-  expect(LADDER_BPS[representation]).toBeLessThanOrEqual(5e6);
+  const textbook = createController('mpc-d:textbook').decide(state);
+  expect(LADDER_BPS[textbook.representation]).toBeLessThanOrEqual(5e6);
 });
 
 test('MPC-D a second behind the edge is the textbook on demand', () => {
