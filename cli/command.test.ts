@@ -84,13 +84,9 @@ test('--target-latency replaces the target of a live scenario, and says so in th
 });
 
 test('--playback-rate plays at another rate, and says so in the scenario', async () => {
-  const [asUsual, same, fast] = [
-    await played({ segments: '5' }),
-    await played({ 'playback-rate': '1', segments: '5' }),
-    await played({ 'playback-rate': '2', segments: '5' }),
-  ];
-  expect(same).toEqual(asUsual);
-  expect(same.sessions.map(({ segments }) => segments.length)).toEqual([5, 5, 5, 5]);
+  const asUsual = await played({ segments: '5' });
+  const fast = await played({ 'playback-rate': '2', segments: '5' });
+  expect(asUsual.sessions.map(({ segments }) => segments.length)).toEqual([5, 5, 5, 5]);
   expect(fast.scenario.playbackRate).toBe(2);
   const stallOf = ({ sessions }: Results) => sessions.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
   expect(stallOf(fast)).toBeGreaterThanOrEqual(stallOf(asUsual));
@@ -150,7 +146,7 @@ test.each([
 });
 
 test('the same seed gives the same bytes, in shards and merged too', async () => {
-  const flags = { starts: 'every:4', seed: '7' };
+  const flags = { starts: 'every:32', seed: '7', segments: '12' };
   expect(await simulate({ ...flags, out: at('whole.json') })).toMatchObject({ status: 0, stdout: '' });
   const text = read('whole.json');
   expect((await simulate(flags)).stdout).toBe(text);
@@ -238,11 +234,8 @@ test('without --out the table alone is printed, with a note how to get the JSON'
   write('with-out.json', results);
   // `simulate()` above always has `--out`.
   const args = ['--traces', traces, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--segments', '12'];
-  for (const command of [
-    ['simulate', ...args],
-    ['merge', at('with-out.json')],
-  ]) {
-    const { status, stdout, stderr } = await run(command);
+  for (const [command, given] of Object.entries({ simulate: args, merge: [at('with-out.json')] })) {
+    const { status, stdout, stderr } = await run([command, ...given]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^algorithm +sessions +perceived .*\nmpc-d +2 /);
     expect(table.endsWith(stdout)).toBe(true);
@@ -254,7 +247,7 @@ test('a scaled scenario and links below its lowest bitrate are named beside the 
   const out = at('slow.json');
   mkdirSync(at('links'), { recursive: true });
   cpSync(TRACE, at('links/fast.csv'));
-  write('links/slow.csv', `time_s,throughput_mbps\n${Array.from({ length: 300 }, (_, i) => `${i},2\n`).join('')}`);
+  write('links/slow.csv', csv(flat(300, 2)));
   const { stderr } = await simulate({ traces: at('links'), scenario: 'hd-16', segments: '12', out });
   expect(stderr).toContain(
     'In hd-16, the rates of all links times 0.25. Slow links carry less than the lowest bitrate, 1 Mbit/s, in the mean ' +

@@ -3,10 +3,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { runListening } from './shared/run.fixture.ts';
 
+const at = temporaryFolder('file');
 const read = (name: string) => readFileSync(new URL(`deploy/${name}`, import.meta.url), 'utf8');
 
 /** The variables in words such as `NAME=value`. */
@@ -14,33 +15,24 @@ const variables = (text: string) =>
   Object.fromEntries([...text.matchAll(/\b(LEO_ABR_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-
-describe('the unit', () => {
-  const at = temporaryFolder('file');
-  let unit: string;
-  beforeAll(() => {
-    unit = at('leo-abr.service');
-    // systemd-analyze looks for the program, and `leo-abr` is not installed here.
-    writeFileSync(unit, read('leo-abr.service').replace(/^ExecStart=leo-abr/m, `ExecStart=${process.execPath}`));
-  });
+const skipped = hasSystemd ? '' : ' (skipped: no systemd-analyze)';
+(hasSystemd ? test : test.skip)(`the unit is valid, and exposes the system by at most 2.5${skipped}`, () => {
+  const unit = at('leo-abr.service');
+  // systemd-analyze looks for the program, and `leo-abr` is not installed here.
+  writeFileSync(unit, read('leo-abr.service').replace(/^ExecStart=leo-abr/m, `ExecStart=${process.execPath}`));
   const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
+  const { status, stdout, stderr } = analyze('verify');
+  const messages = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit));
+  expect({ status, messages }).toEqual({ status: 0, messages: [] });
+  const { status: exposure, stdout: table } = analyze('security', '--offline=true', '--threshold=25');
+  expect({ exposure, table: exposure === 0 ? '' : table }).toEqual({ exposure: 0, table: '' });
+});
 
-  const name = `is valid, and exposes the system by at most 2.5${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`;
-  (hasSystemd ? test : test.skip)(name, () => {
-    const { status, stdout, stderr } = analyze('verify');
-    const messages = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit));
-    expect({ status, messages }).toEqual({ status: 0, messages: [] });
-    const { status: exposure, stdout: table } = analyze('security', '--offline=true', '--threshold=25');
-    expect({ exposure, table: exposure === 0 ? '' : table }).toEqual({ exposure: 0, table: '' });
-  });
-
-  test('sets flags that exist', async () => {
-    const env = variables(read('leo-abr.service'));
-    expect(Object.keys(env)).toEqual(['LEO_ABR_SERVE_DISH', 'LEO_ABR_SERVE_CACHE']);
-    const here = { ...env, LEO_ABR_SERVE_PORT: '0' };
-    const { status } = await runListening(['serve'], async () => {}, here);
-    expect(status).toBe(0);
-  });
+test('the unit sets flags that exist', async () => {
+  const env = variables(read('leo-abr.service'));
+  expect(Object.keys(env)).toEqual(['LEO_ABR_SERVE_DISH', 'LEO_ABR_SERVE_CACHE']);
+  const { status } = await runListening(['serve'], async () => {}, { ...env, LEO_ABR_SERVE_PORT: '0' });
+  expect(status).toBe(0);
 });
 
 test('the dashboard shows metrics that the service has, in queries that are complete', async () => {
@@ -85,57 +77,45 @@ test('the container runs the service as an ordinary user, and is healthy while i
   expect(await checked()).toBe(1);
 });
 
-describe('a benchmark on many machines', () => {
-  const at = temporaryFolder('file');
-  beforeAll(() => {
-    const echo = (name: string, text: string) => writeFileSync(at(name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-    echo('leo-abr', 'printf "%s|" "$@"; exit $STATUS');
-    echo('scontrol', 'echo "scontrol $*"');
-  });
-  const run = (program: string, args: string[], env: Record<string, string>) => {
-    const PATH = `${at()}:${process.env['PATH']}`;
-    const { status, stdout } = spawnSync(program, args, { encoding: 'utf8', env: { PATH, STATUS: '0', ...env } });
-    return { status, lines: stdout.split('\n') };
-  };
-  const given = ['simulate', '--traces', 'my links'];
+/** Benchmarks on many machines call these programs. */
+beforeAll(() => {
+  const echo = (name: string, text: string) => writeFileSync(at(name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  echo('leo-abr', 'printf "%s|" "$@"; exit $STATUS');
+  echo('scontrol', 'echo "scontrol $*"');
+});
+const run = (program: string, args: string[], env: Record<string, string>) => {
+  const PATH = `${at()}:${process.env['PATH']}`;
+  const { status, stdout } = spawnSync(program, args, { encoding: 'utf8', env: { PATH, STATUS: '0', ...env } });
+  return { status, lines: stdout.trimEnd().split('\n') };
+};
+const given = ['simulate', '--traces', 'my links'];
 
-  const task = (env: Record<string, string> = {}) =>
-    run('bash', [new URL('deploy/benchmark.sbatch', import.meta.url).pathname, ...given], {
-      ...{ SLURM_ARRAY_TASK_ID: '2', SLURM_ARRAY_TASK_COUNT: '6', SLURM_JOB_ID: '17', SLURMD_NODENAME: 'n2' },
-      ...env,
-    });
-
-  test('as a Slurm array, a task plays its shard, and continues what an earlier one left', () => {
-    expect(task()).toEqual({
-      status: 0,
-      lines: ['shard 2/6 on n2, restart 0', 'simulate|--traces|my links|--shard|2/6|--resume|--out|shard-2.json|'],
-    });
+test.each<[string, string, number, string[]]>([
+  ['plays its shard, and continues what an earlier one left', '', 0, []],
+  ['whose runs were rejected is requeued, on another node', '2', 4, ['requeue 17', 'update JobId=17 ExcNodeList=n2']],
+  ['is requeued three times at most', '3', 4, []],
+  ['with wrong input is not requeued', '', 2, []],
+])('a benchmark as a Slurm array: a task %s', (_, restarts, status, calls) => {
+  const { pathname } = new URL('deploy/benchmark.sbatch', import.meta.url);
+  const ended = run('bash', [pathname, ...given], {
+    ...{ SLURM_ARRAY_TASK_ID: '2', SLURM_ARRAY_TASK_COUNT: '6', SLURM_JOB_ID: '17', SLURMD_NODENAME: 'n2' },
+    ...{ SLURM_RESTART_COUNT: restarts, STATUS: String(status) },
   });
+  const played = 'simulate|--traces|my links|--shard|2/6|--resume|--out|shard-2.json|';
+  const begun = `shard 2/6 on n2, restart ${restarts || '0'}`;
+  const [first = '', ...others] = calls.map((call) => `scontrol ${call}`);
+  expect(ended).toEqual({ status, lines: [begun, `${played}${first}`, ...others] });
+});
 
-  test('as a Slurm array, only rejected runs are requeued, on another node, three times', () => {
-    const requeued = ['scontrol requeue 17', 'scontrol update JobId=17 ExcNodeList=n2'];
-    const callsOf = ({ status, lines }: ReturnType<typeof task>) => ({
-      status,
-      calls: lines.join('\n').match(/scontrol .*/g) ?? [],
-    });
-    expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '2' }))).toEqual({ status: 4, calls: requeued });
-    expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '3' }))).toEqual({ status: 4, calls: [] });
-    expect(callsOf(task({ STATUS: '2' }))).toEqual({ status: 2, calls: [] });
-  });
-
-  test('as an Indexed Job of Kubernetes: a pod plays its shard as an ordinary user', () => {
-    const text = read('benchmark-job.yaml');
-    const command = / - (shard=.*)$/m.exec(text)![1]!;
-    const env = { JOB_COMPLETION_INDEX: '1', SHARDS: '8' };
-    const { status, lines } = run('sh', ['-c', command, 'leo-abr', ...given], env);
-    expect({ status, lines }).toEqual({
-      status: 0,
-      lines: ['simulate|--traces|my links|--shard|2/8|--resume|--out|/results/shard-2.json|'],
-    });
-    for (const field of ['completions', 'parallelism', 'name: SHARDS, value']) {
-      expect(text).toMatch(new RegExp(`${field}: "?8"?\\b`));
-    }
-    expect(text.match(/runAsNonRoot: true/g)).toHaveLength(2);
-    expect(read('benchmark.Containerfile')).toMatch(/^USER node$/m);
-  });
+test('a benchmark as an Indexed Job of Kubernetes: a pod plays its shard as an ordinary user', () => {
+  const text = read('benchmark-job.yaml');
+  const command = / - (shard=.*)$/m.exec(text)![1]!;
+  const env = { JOB_COMPLETION_INDEX: '1', SHARDS: '8' };
+  const played = 'simulate|--traces|my links|--shard|2/8|--resume|--out|/results/shard-2.json|';
+  expect(run('sh', ['-c', command, 'leo-abr', ...given], env)).toEqual({ status: 0, lines: [played] });
+  for (const field of ['completions', 'parallelism', 'name: SHARDS, value']) {
+    expect(text).toMatch(new RegExp(`${field}: "?8"?\\b`));
+  }
+  expect(text.match(/runAsNonRoot: true/g)).toHaveLength(2);
+  expect(read('benchmark.Containerfile')).toMatch(/^USER node$/m);
 });

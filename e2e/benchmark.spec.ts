@@ -81,11 +81,18 @@ function expectConsistent({ result, record, inconsistencies, timings, originLog 
   expect(originLog.filter(({ kind }) => kind === 'segment')).toHaveLength(record.requests.length);
 }
 
-test("MPC-L uses the group's model, the oracle's quantiles or the price in its name", async () => {
+test('MPC-L is as its name says; a session that dash.js never ends is over at its last picture', async ({}, info) => {
+  const pageDirectory = info.outputPath('page');
+  cpSync(builtFolder('bench-page'), pageDirectory, { recursive: true });
+  const html = readFileSync(`${pageDirectory}/index.html`, 'utf8');
+  const endless = '<script>MediaSource.prototype.endOfStream = () => {}</script>';
+  writeFileSync(`${pageDirectory}/index.html`, html.replace('<head>', `<head>${endless}`));
   // The fault in this model's forecasts shows that the page used the model.
   const models = { desk: { ...SHIPPED_FILE, rankCorrelation: 2 } };
   const algorithms = ['mpc-l', 'mpc-l@shipped', 'mpc-l@oracle', 'mpc-l:saves-4'];
-  const played = await play(algorithms, { trace: STEADY, startSeconds: 0, segmentCount: 3 }, { models });
+  const planned = { trace: STEADY, startSeconds: 0, segmentCount: 3 };
+  const played = await play(algorithms, planned, { models, pageDirectory });
+  expect(played[1]!.record).toMatchObject({ endedBy: 'end', stalls: [] });
   const [own, shipped] = played.map(({ result }) => result.fault);
   expect(own).toContain('built-in failed: rankCorrelation: expected a number from 0 to 1, got 2');
   expect(shipped).toBeUndefined();
@@ -121,39 +128,21 @@ test('forecasts of an ONNX model and of a service on the link', async () => {
   expect(sourcesOf(last)).toContain('service');
 });
 
-test('a session that dash.js never ends is over at its last picture', async ({}, info) => {
-  const pageDirectory = info.outputPath('page');
-  cpSync(builtFolder('bench-page'), pageDirectory, { recursive: true });
-  const html = readFileSync(`${pageDirectory}/index.html`, 'utf8');
-  const endless = '<script>MediaSource.prototype.endOfStream = () => {}</script>';
-  writeFileSync(`${pageDirectory}/index.html`, html.replace('<head>', `<head>${endless}`));
-  const [played] = await play(['mpc-d'], { trace: STEADY, startSeconds: 0, segmentCount: 3 }, { pageDirectory });
-  expect(played?.record).toMatchObject({ endedBy: 'end', stalls: [] });
-  expect(played?.record.fault).toBeUndefined();
-});
-
-test('a session that ends by a fault in a stall has this stall', async () => {
-  const name = './gives-up.js';
+test('sessions of the plugin, the oracle, an algorithm from a file and players themselves', async () => {
+  test.setTimeout(120_000);
+  const givesUp = './gives-up.js';
   const source = `export const createController = () => ({
     name: 'gives-up',
     decide: ({ ladderBps }) => ({ representation: ladderBps.length - 1, controller: 'gives-up', reason: '' }),
     reconsider({ nowSeconds }) {
-      if (nowSeconds > 10) throw new Error('enough');
+      if (nowSeconds > 9) throw new Error('enough');
       return 'keep';
     },
   });`;
-  const [played] = await play([name], { startSeconds: 0 }, { own: [{ name, source }] });
-  expect(played!.result.endedBy).toBe('fault');
-  // The buffer is empty before second 9.
-  expect(played!.result.stallSeconds).toBeGreaterThan(1);
-});
-
-test('sessions of the plugin, the oracle, an algorithm from a file and players themselves', async () => {
-  test.setTimeout(120_000);
-  const own = await bundleAlgorithms([TEMPLATE]);
+  const own = [...(await bundleAlgorithms([TEMPLATE])), { name: givesUp, source }];
   const ownControllers = await importOwnAlgorithms(own);
   const inDash = ['mpc-d', 'mpc-l', 'mpc-o', TEMPLATE, 'dynamic'];
-  const algorithms = [...inDash, 'mpc-d@hls', 'mpc-o@hls', 'hls@hls', 'mpc-d@shaka', 'shaka@shaka'];
+  const algorithms = [...inDash, 'mpc-d@hls', 'mpc-o@hls', 'hls@hls', 'mpc-d@shaka', 'shaka@shaka', givesUp];
   const parts: BenchPart[] = [];
   const onPart = (part: BenchPart) => void parts.push(part);
   const played = await play(algorithms, {}, { own, timings: true, onPart, contexts: algorithms.length });
@@ -165,6 +154,13 @@ test('sessions of the plugin, the oracle, an algorithm from a file and players t
     expect(part!.sessions + part!.rejections.length).toBe(algorithms.length);
     expect(part!.environment).toMatchObject({ node: process.version, browser: expect.stringMatching(/^\d+\./) });
     expect(Date.parse(part!.endedAt)).toBeGreaterThan(Date.parse(part!.startedAt));
+  });
+
+  await test.step('a session that ends by a fault in a stall has this stall', () => {
+    const { result } = played.pop()!;
+    expect(result.endedBy).toBe('fault');
+    // The buffer is empty before second 8.
+    expect(result.stallSeconds).toBeGreaterThan(1);
   });
 
   for (const session of played) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { householdNamed, parseHousehold, segmentsOfPlayer } from './households.ts';
+import { householdNamed, parseHousehold } from './households.ts';
 
 test('households of a file have defaults', () => {
   const text = '{"players": [{}, {"algorithm": "bola", "joinSeconds": 7}]}';
@@ -25,11 +25,4 @@ test('unknown names are refused with the known ones', () => {
   const algorithms = householdNamed('mixed').players.map(({ algorithm }) => algorithm);
   expect(algorithms).toEqual([undefined, undefined, 'dynamic', 'dynamic']);
   expect(() => householdNamed('three')).toThrow(/--household: expected one of two, four, .*"three"/);
-});
-
-test('a late player plays what is left', () => {
-  const of = { segmentCount: 48, scenario: { segmentSeconds: 4 } };
-  expect(segmentsOfPlayer({ joinSeconds: 0 }, of)).toBe(48);
-  expect(segmentsOfPlayer({ joinSeconds: 62.3 }, of)).toBe(33);
-  expect(segmentsOfPlayer({ joinSeconds: 192 }, of)).toBe(0);
 });

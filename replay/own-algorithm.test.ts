@@ -50,12 +50,10 @@ test.each([
   ['./mine.ts@onnx:a.ts', { controller: './mine.ts', forecaster: 'onnx:a.ts' }],
   ['mpc-l@onnx', { controller: 'mpc-l', forecaster: 'onnx' }],
   ['mpc-l@onnx:./me@home:2/a.onnx@hls', { controller: 'mpc-l', forecaster: 'onnx:./me@home:2/a.onnx', player: 'hls' }],
-  ['mpc-d', { controller: 'mpc-d' }],
   ['mpc-l:no-forecast', { controller: 'mpc-l:no-forecast' }],
   ['mpc-l:risk-1', { controller: 'mpc-l:risk-1', forecaster: 'built-in' }],
   ['mpc-l:page-load', { controller: 'mpc-l:page-load', forecaster: 'built-in:page-load' }],
   ['mpc-l:no-handover', { controller: 'mpc-l:no-handover', forecaster: 'built-in:no-handover' }],
-  ['mpc-l:lolp-catch-up@oracle', { controller: 'mpc-l', forecaster: 'oracle', catchUp: 'lolp' }],
 ])('the parts of %s', (name, parts) => {
   expect(splitAlgorithm(name, '')).toEqual(parts);
 });

@@ -65,7 +65,6 @@ test.each<LeoAbrOptions>([
   { storage: false, prior: true },
   { prior: false },
   { controller: 'mpc-d' },
-  { controller: 'mpc-d', storage: false },
 ])('with %j nothing is read, kept or fetched', (options) => {
   expect(played(options)).toEqual([]);
 });

@@ -7,12 +7,17 @@ import * as index from './index.ts';
 import { FakePlayer as FakeShaka } from './shaka/fake-player.fixture.ts';
 import * as shaka from './shaka.ts';
 
-type Entry = readonly [name: string, start: (player: unknown, options?: unknown) => unknown, player: object];
+type Start = (player: unknown, options: unknown) => unknown;
+type OfPlayer = new (player: unknown) => unknown;
 
-const ENTRIES: Entry[] = [
-  ['dash', index.attachLeoAbr as Entry[1], new FakePlayer()],
-  ['shaka', shaka.createLeoAbrFactory as Entry[1], new FakeShaka()],
-  ['hls', (_, options) => hls.createLeoAbrController(options as object), {}],
+/** hls.js makes a controller for the player. */
+const ofHls: Start = (player, options) =>
+  new (hls.createLeoAbrController(options as object) as unknown as OfPlayer)(player);
+
+const ENTRIES: [name: string, field: string, start: Start, player: object][] = [
+  ['dash', 'player', index.attachLeoAbr as Start, new FakePlayer()],
+  ['shaka', 'player', shaka.createLeoAbrFactory as Start, new FakeShaka()],
+  ['hls', 'hls', ofHls, {}],
 ];
 
 /** Node has no elements: one has methods, a tag, and no fields of its own. */
@@ -24,15 +29,7 @@ class FakeVideo extends EventTarget {
 
 const NO_PLAYERS = [null, undefined, 5, 'video', () => {}, {}, [], new FakeVideo(), { on() {}, off() {} }];
 
-/** Makes a controller for the player, which hls.js does. */
-const ofHls: Entry[1] = (player) =>
-  new (hls.createLeoAbrController({ logger: null }) as unknown as new (player: unknown) => unknown)(player);
-
-test.each([
-  ['dash', 'player', ENTRIES[0]![1]],
-  ['shaka', 'player', ENTRIES[1]![1]],
-  ['hls', 'hls', ofHls],
-])('%s: what is no player is refused', (_, field, start) => {
+test.each(ENTRIES)('%s: what is no player is refused', (_, field, start) => {
   for (const received of NO_PLAYERS) {
     const expected = { name: 'InputError', field, received };
     expect(() => start(received, { logger: null })).toThrow(expect.objectContaining(expected));
@@ -44,7 +41,7 @@ test.each<[unknown, string]>([
   [{ live: [] }, 'options.live'],
   [{ sizes: '' }, 'options.sizes'],
 ])('the options %j are refused by all entries', (options, field) => {
-  for (const [, start, player] of ENTRIES) {
+  for (const [, , start, player] of ENTRIES) {
     expect(() => start(player, options)).toThrow(expect.objectContaining({ name: 'InputError', field }));
   }
 });

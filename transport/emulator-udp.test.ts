@@ -81,7 +81,6 @@ where(`the emulated link under UDP${obstacle === undefined ? '' : ` (skipped: ${
     const within = times.filter(([, at]) => at > from + 0.5 && at < from + 4).map(([, at]) => at);
     const seconds = within.at(-1)! - within[0]!;
     const found = ((within.length - 1) * 8 * PACKET_BYTES) / seconds;
-    console.log(`rate: ${(found / 1e6).toFixed(3)} of ${bps / 1e6} Mbit/s`);
     expect(Math.abs(found / bps - 1)).toBeLessThan(0.03);
     expect(dropped).toBeGreaterThan(0);
   });
@@ -89,11 +88,9 @@ where(`the emulated link under UDP${obstacle === undefined ? '' : ` (skipped: ${
   test.each([0, 0.03])('delays the fastest tenth by half the round trip and %d s, within 1 ms', async (extra) => {
     const { times, lost, dropped } = await probe(constant(100e6, 0, extra), { count: 300, perSecond: 100 });
     const added = times.map(([sent, received]) => received - sent - (0.02 + extra)).sort((a, b) => a - b);
+    expect(added[0]).toBeGreaterThan(0);
     // A busy host wakes the processes late, but hardly nine times in ten.
-    const [least, tenth, middle] = [added[0]!, added[30]!, added[150]!];
-    console.log(`delay: ${[least, tenth, middle].map((s) => (1000 * s).toFixed(3))} ms more than asked`);
-    expect(least).toBeGreaterThan(0);
-    expect(tenth).toBeLessThan(0.001);
+    expect(added[30]).toBeLessThan(0.001);
     expect(lost + dropped).toBe(0);
     expect(times).toHaveLength(300);
   });
@@ -101,7 +98,6 @@ where(`the emulated link under UDP${obstacle === undefined ? '' : ` (skipped: ${
   test.each([0.01, 0.08])('loses a share of %d within its binomial interval', async (loss) => {
     const count = 10_000;
     const { times, lost, packets } = await probe(constant(100e6, loss), { count, perSecond: 3000 });
-    console.log(`loss: ${lost} of ${count}, expected ${count * loss}`);
     // 99.9 % of draws.
     expect(Math.abs(lost / count - loss)).toBeLessThan(3.29 * Math.sqrt((loss * (1 - loss)) / count));
     expect(times).toHaveLength(count - lost);

@@ -47,7 +47,6 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
   test.each(['cubic', 'reno', 'bbr2'])('%s fills a link without loss and does not exceed it', async (congestion) => {
     const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 6 };
     const { result } = await download(congestion, options);
-    console.log(congestion, result);
     expect(result.throughputBps).toBeLessThan(20e6);
     expect(result.throughputBps).toBeGreaterThan(15e6);
     expect(result.rttSecondsP95).toBeGreaterThan(0.04);
@@ -59,7 +58,6 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
     const cubic = await throughput('cubic');
     const standard = await throughput('bbr2');
     const tuned = await throughput('bbr2:loss=0.2');
-    console.log({ cubic, standard, tuned });
     expect(cubic).toBeLessThan(tuned / 2);
     expect(standard).toBeLessThan(tuned);
   });
@@ -75,7 +73,6 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
       ).length;
     };
     const [standard, often] = [await dips('bbr2'), await dips('bbr2:probe-rtt=1000')];
-    console.log({ standard, often });
     expect(standard).toBeLessThan(3);
     expect(often).toBeGreaterThan(standard + 2);
   });

@@ -24,17 +24,13 @@ const totalBits = ({ steps }: ReturnType<typeof kernelSteps>) => {
   return bits;
 };
 
-test('kernelSteps equals the trace without impairment', () => {
-  const found = kernelSteps(trace, scenario, { startSeconds: 0, impairment: NO_IMPAIRMENT });
-  const rates = [10e6, 0, 30e6];
-  const steps = rates.map((bps, i) => ({ endSeconds: 10 * (i + 1), bps, loss: 0, extraDelaySeconds: 0 }));
+test.each([
+  [0, [10, 20, 30], [10e6, 0, 30e6]],
+  [55, [5, 15, 25, 30], [30e6, 10e6, 0, 30e6]],
+])('kernelSteps equals the trace without impairment, from %d s on, and wraps', (startSeconds, ends, rates) => {
+  const found = kernelSteps(trace, scenario, { startSeconds, impairment: NO_IMPAIRMENT });
+  const steps = rates.map((bps, i) => ({ endSeconds: ends[i], bps, loss: 0, extraDelaySeconds: 0 }));
   expect(found).toEqual({ wrapSeconds: 30, queueBytes: QUEUE_BYTES, steps });
-});
-
-test('kernelSteps begins at the start of the session, and wraps', () => {
-  const { steps } = kernelSteps(trace, scenario, { startSeconds: 55, impairment: NO_IMPAIRMENT });
-  expect(steps.map(({ endSeconds }) => endSeconds)).toEqual([5, 15, 25, 30]);
-  expect(steps.map(({ bps }) => bps)).toEqual([30e6, 10e6, 0, 30e6]);
 });
 
 test('kernelSteps adds loss and delay at handovers, for any start; the rates stay', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ratiosToDefault, type SweepRow, settingMedians } from './sweep.ts';
+import { ratiosToDefault, type SweepRow } from './sweep.ts';
 
 /** One download in each recording group, with these throughputs in Mbit/s. */
 function rowsOf(flows: string, rttMs: number, throughputs: number[]): SweepRow[] {
@@ -27,8 +27,4 @@ test('ratiosToDefault gives geometric means over the places that have both', () 
   expect(throughput.ci95![0]).toBeLessThan(1);
   expect(throughput.ci95![1]).toBeGreaterThan(2);
   expect(ratios.get(slow)!.throughput.value).toBeCloseTo(2, 9);
-});
-
-test('settingMedians are over the links', () => {
-  expect(settingMedians(rows, fast)).toEqual({ throughputBps: 20e6, rttSecondsP95: 0.08, lostShare: 0.01 });
 });

@@ -12,7 +12,7 @@ import { bestPlan } from './plan-search.ts';
 test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {
   const states = anyState(anyDownloads()).filter(({ downloads }) => downloads.length > 0);
   const horizons = fc.constantFrom(undefined, 1, 2, 3, 4);
-  forAll([states, horizons, fc.boolean()], { numRuns: 1000, seed: 1 }, (state, horizon, bufferCap) => {
+  forAll([states, horizons, fc.boolean()], { numRuns: 500, seed: 1 }, (state, horizon, bufferCap) => {
     const controller = createMpcD({ bufferCap, ...(horizon !== undefined && { horizon }) });
     const { representation, plannedThroughputBps } = controller.decide(state);
     const bps = robustThroughput(state.downloads)!.robustBps;
@@ -22,12 +22,9 @@ test('takes the best plan on the robust throughput, five segments ahead unless t
   });
 });
 
-test('takes the lowest before the first measurement, with that reason', () => {
+test('takes the lowest before the first measurement, with that reason, and never abandons without `abandon`', () => {
   const lowest = { representation: 0, controller: 'mpc-d', reason: 'nothing measured yet: lowest' };
   expect(createMpcD().decide(stateOf([1e6, 4e6, 8e6]))).toEqual(lowest);
-});
-
-test('abandons only with `abandon`', () => {
   expect(createMpcD().reconsider).toBeUndefined();
 });
 
@@ -61,7 +58,7 @@ test('mpc-d:abandon only goes down, to a download with fewer bits, in any state'
   const states = fc.oneof(anyState(anyDownloads()), { arbitrary: lowOnMedia, weight: 4 });
   let hits = 0;
   const any = [states, fc.nat(5), between(0, 1), between(0, 20)] as const;
-  forAll([...any], { numRuns: 2000, seed: 5 }, (state, choice, share, elapsed) => {
+  forAll([...any], { numRuns: 1000, seed: 5 }, (state, choice, share, elapsed) => {
     const current = state.ladderBps.length - 1 - (choice % state.ladderBps.length);
     const inFlight = inFlightOf(state, current, share, elapsed);
     const decision = controller.reconsider!(state, inFlight);
@@ -71,5 +68,5 @@ test('mpc-d:abandon only goes down, to a download with fewer bits, in any state'
     const bits = state.upcomingSizesBits[0]![decision.representation]!;
     expect(bits).toBeLessThan(inFlight.sizeBits - inFlight.receivedBits);
   });
-  expect(hits).toBeGreaterThan(200);
+  expect(hits).toBeGreaterThan(100);
 });

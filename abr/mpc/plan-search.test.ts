@@ -77,9 +77,9 @@ const anyShare = fc.constantFrom(0, 0, 0.1, 1);
 /** `stay`: share of the viewers who watch another segment. */
 const anyWish = fc.record({ wished: whole(1, 8), share: anyShare, stay: fc.constantFrom(1, 1, 0.9, 0.5) });
 
-test.each([false, true])('equals brute force in 4,000 random states, ties included; with a cap: %p', (bufferCap) => {
+test.each([false, true])('equals brute force in 2,000 random states, ties included; with a cap: %p', (bufferCap) => {
   let [ties, dead] = [0, 0];
-  forAll([anyState(), anyPath(), anyWish], { numRuns: 4000, seed: 1 }, (state, path, { wished, share, stay }) => {
+  forAll([anyState(), anyPath(), anyWish], { numRuns: 2000, seed: 1 }, (state, path, { wished, share, stay }) => {
     const horizon = affordable(wished, state.ladderBps.length);
     const watchShares = Array.from({ length: horizon }, (_, k) => stay ** k);
     const bufferValuePerSecond = share * watchShares.at(-1)! * state.weights.mu;
@@ -95,8 +95,8 @@ test.each([false, true])('equals brute force in 4,000 random states, ties includ
     if (!isRight) expect({ ...plan, values }).toEqual({ ...expected, value: best });
     expect(plan.representation).toBe(expected.representation);
   });
-  expect(ties).toBeGreaterThan(200);
-  expect(dead).toBeGreaterThan(200);
+  expect(ties).toBeGreaterThan(100);
+  expect(dead).toBeGreaterThan(100);
 });
 
 // Here the search prunes most, and plans as far as MPC-L and MPC-O.

@@ -11,21 +11,21 @@ const at = temporaryFolder('test');
  * Stands in for ffmpeg and logs each comparison. A segment is a text with the time of its first picture and its VMAF.
  * The source is 16:9 and has 25 pictures per second.
  */
-const FFMPEG = `#!${process.execPath}
-const fs = require('node:fs');
-const args = process.argv.slice(2);
-const [source] = args.slice(args.indexOf('-i') + 1);
-const media = () => fs.readFileSync(0, 'utf8').split(' ');
-const picture = (base, pts) => console.log('#tb 0: ' + base + '\\n#dimensions 0: 3840x2160\\n#sar 0: 1/1\\n0, 0, ' + pts + ', 1, 9, 0x0');
-if (args.includes('-filters')) console.log(fs.existsSync(__dirname + '/plain') ? ' scale ' : ' .. libvmaf VV->V  VMAF');
-else if (!args.includes('framecrc')) {
-  const [time, vmaf] = media();
-  fs.appendFileSync(__dirname + '/log', time + ' at ' + args[args.indexOf('-ss') + 1] + '\\n');
-  if (fs.existsSync(__dirname + '/wait-' + time)) setInterval(() => {}, 1000);
-  else console.error(vmaf === 'broken' ? 'Invalid data' : '[libvmaf] VMAF score: ' + vmaf);
-} else if (source === 'pipe:0') picture('1/1000', media()[0]);
-else if (source.endsWith('mezzanine.mp4')) picture('1/25', 0);
-else { console.error('moov atom not found'); process.exitCode = 1; }
+const FFMPEG = `#!/bin/sh
+cd "\${0%/*}"
+picture() { printf '#tb 0: %s\\n#dimensions 0: 3840x2160\\n#sar 0: 1/1\\n0, 0, %s, 1, 9, 0x0\\n' "$@"; }
+case "$*" in
+*-filters) if [ -e plain ]; then echo ' scale '; else echo ' .. libvmaf VV->V  VMAF'; fi ;;
+*'pipe:0 '*framecrc*) read -r time vmaf; picture 1/1000 "$time" ;;
+*mezzanine.mp4*framecrc*) picture 1/25 0 ;;
+*framecrc*) echo 'moov atom not found' >&2; exit 1 ;;
+*)
+  while [ "$1" != -ss ]; do shift; done
+  read -r time vmaf
+  echo "$time at $2" >> log
+  if [ -e "wait-$time" ]; then exec sleep 1000; fi
+  if [ "$vmaf" = broken ]; then echo 'Invalid data' >&2; else echo "[libvmaf] VMAF score: $vmaf" >&2; fi
+esac
 `;
 
 const MPD = `<MPD mediaPresentationDuration="PT8S"><Period><AdaptationSet contentType="video">

@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { count, estimateCell, fixed, scaled, signed } from './format.ts';
+import { estimateCell, fixed, scaled, signed } from './format.ts';
 import { seriesStyles } from './series-style.ts';
 
 test('numbers have a typographic minus, and zero has none', () => {
   expect([-1.234, -0.001, undefined, Number.NaN].map((value) => fixed(value, 2))).toEqual(['−1.23', '0.00', '–', '–']);
   expect([signed(1.2, 1), signed(0.01, 1), signed(-2, 0)]).toEqual(['+1.2', '0.0', '−2']);
-  expect([count(1, 'run'), count(2, 'run')]).toEqual(['1 run', '2 runs']);
 });
 
 test('an estimate is strong if its interval lies on one side', () => {

@@ -57,8 +57,7 @@ test('is the origin of its page, with traces that it is given, and a service on 
 
       const body = JSON.stringify({ trace: 'stationary-typical', scenario: 'hd-16', startSeconds: 60 });
       const created = await jsonAt(`${url}/session`, { method: 'POST', body });
-      const { id, manifest } = created as { id: string; manifest: string };
-      expect(await (await fetch(`${url}${manifest}`)).text()).toContain('<MPD');
+      const { id } = created as { id: string };
       const ask = async (session: string, method: string) => {
         const response = await fetch(`${url}/link-service/${session}`, { method });
         return { status: response.status, ...((await response.json()) as { url?: string; error?: string }) };

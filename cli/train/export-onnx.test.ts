@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
@@ -112,44 +113,35 @@ test.each<[string, Uint8Array | undefined, RegExp]>([
 });
 
 test('loading a Worker answers in order and reports failures', async () => {
-  const replies: FromWorker[] = [];
-  let settled = () => {};
-  let hear: (event: { data: ToWorker }) => void = () => {};
-  const scope: MessageScope = {
-    addEventListener: (_, listener) => {
-      hear = listener;
-    },
-    postMessage: (reply) => {
-      replies.push(reply);
-      settled();
-    },
+  const started = (bytes: Uint8Array | undefined) => {
+    const heard = new EventEmitter();
+    const scope: MessageScope = {
+      addEventListener: (_, listener) => void heard.on('asked', (data: ToWorker) => listener({ data })),
+      postMessage: (reply) => void heard.emit('answered', reply),
+    };
+    serveInference(scope, surroundings(bytes));
+    return async (data: ToWorker): Promise<FromWorker> => {
+      const answered = once(heard, 'answered');
+      heard.emit('asked', data);
+      return (await answered)[0];
+    };
   };
-  const send = (data: ToWorker) =>
-    new Promise<void>((resolve) => {
-      settled = resolve;
-      hear({ data });
-    });
-  const features = Float32Array.from(shipped.card.fit.golden[1]!.features);
-
-  serveInference(scope, surroundings(shippedOnnx));
-  await send({ kind: 'load', ...URLS });
-  await send({ kind: 'evaluate', features });
+  const failed = (message: string) => ({ kind: 'failed', message: expect.stringContaining(message) });
+  const [, golden] = shipped.card.fit.golden;
+  const features = Float32Array.from(golden!.features);
+  const ask = started(shippedOnnx);
   const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
   const input = { features: names.map((feature) => ({ name: feature })) };
   const card = { name, input, output: { stepEndsSeconds, levels }, rankCorrelation };
-  expect(replies).toMatchObject([{ kind: 'ready', card }, { kind: 'evaluated' }]);
-  const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
-  expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
-  await send({ kind: 'evaluate', features: features.subarray(1) });
-  expect(replies[2]).toMatchObject({ kind: 'failed', message: expect.stringMatching(/Got: 12 Expected: 13/) });
+  expect(await ask({ kind: 'load', ...URLS })).toMatchObject({ kind: 'ready', card });
+  const { quantiles } = (await ask({ kind: 'evaluate', features })) as Extract<FromWorker, { kind: 'evaluated' }>;
+  expect(greatestDifference(quantiles, golden!.logRatios)).toBeLessThan(TOLERANCE);
+  const short = features.subarray(1);
+  expect(await ask({ kind: 'evaluate', features: short })).toMatchObject(failed('Got: 12 Expected: 13'));
 
-  serveInference(scope, surroundings(undefined));
-  await send({ kind: 'evaluate', features });
-  await send({ kind: 'load', ...URLS });
-  expect(replies.slice(3)).toMatchObject([
-    { kind: 'failed', message: 'expected load before evaluate' },
-    { kind: 'failed', message: expect.stringContaining('404') },
-  ]);
+  const askNothing = started(undefined);
+  expect(await askNothing({ kind: 'evaluate', features })).toMatchObject(failed('expected load before evaluate'));
+  expect(await askNothing({ kind: 'load', ...URLS })).toMatchObject(failed('404'));
 });
 
 const at = temporaryFolder('file');

@@ -97,7 +97,7 @@ test('passes data sets left out to the folds, marked as such', async () => {
 test('trains on reports by folds of viewers and days, beside recordings', async () => {
   putTrace('monday', 'roof-1');
   const lines = Array.from({ length: 40 }, (_, i) => {
-    const rates = Array.from({ length: 60 }, (_, second) => 20_000 + 1000 * ((second + i) % 7));
+    const rates = Array.from({ length: 40 }, (_, second) => 20_000 + 1000 * ((second + i) % 7));
     const [id, day] = [`${i}`.padStart(16, '0'), `2026-03-0${1 + (i % 4)}`];
     return JSON.stringify(testReport({ id, day, cluster: i, observations: rates.join(), observedFromMs: 1.77e12 }));
   });

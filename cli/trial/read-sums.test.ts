@@ -91,7 +91,8 @@ test('sums of reports are the same from Parquet files of several types, and from
   await runInDuckDb(
     `create table reports as select * from read_json('${file}')`,
     `copy reports to '${at('a.parquet')}' (format parquet)`,
-    ...['s.csv', 's.parquet', 's.json'].map((name) => `copy (${sumsOf('reports')}) to '${at(name)}'`),
+    `create table sums as ${sumsOf('reports')}`,
+    ...['s.csv', 's.parquet', 's.json'].map((name) => `copy sums to '${at(name)}'`),
   );
   const expected = await read([file]);
   const rounded = (sums: TrialSums) =>
@@ -170,7 +171,7 @@ test('of 10,000 hostile rows none that is invalid counts, and each has a reason'
 }, 120_000);
 
 /** `REPORTS=10000000 npm run unit -- cli/trial/read-sums -t many` prints the figures of docs/findings.md. */
-const REPORTS = Number(process.env['REPORTS'] ?? 20_000);
+const REPORTS = Number(process.env['REPORTS'] ?? 6000);
 
 test('reads many reports', async () => {
   const columns = Object.entries(reports(1)[0]!).map(

@@ -52,26 +52,53 @@ async function expectDrawnLanes(page: Page, lanes: number): Promise<void> {
   for (const count of colours) expect(count).toBeGreaterThan(5);
 }
 
-test('a live scenario has lanes and figures of its own; on demand has its lanes again', async ({ open, page }) => {
-  // The page asks no time server but the origin.
-  const hosts = new Set<string>();
-  page.on('request', (request) => hosts.add(new URL(request.url()).hostname));
-  await open(CALM.replace('mpc-d', 'mpc-d,mpc-l@hls,mpc-l@shaka,mpc-o').replace('hd-16', 'live-hd-3'));
+test('each lane has its player, which plays, decides and is measured, live and on demand', async ({ open, page }) => {
+  const requests: URL[] = [];
+  page.on('request', (request) => requests.push(new URL(request.url())));
+  const loaded = () =>
+    ['dash', 'hls', 'shaka'].map((one) => requests.some(({ pathname }) => pathname.includes(`/${one}-player`)));
+  await open(CALM);
+  await untilPlayed(page, 1);
+  expect(loaded()).toEqual([true, false, false]);
+
+  await open(CALM.replace('mpc-d', 'mpc-o,mpc-l@hls,mpc-d@shaka,hls@hls').replace('hd-16', 'live-hd-3'));
   // Playback joins close to the encoder, 20 s into the stream.
   await untilPlayed(page, 20);
+  expect(loaded()).toEqual([true, true, true]);
+  const videos = page.locator('video');
+  expect(await videos.evaluateAll((all) => all.every((one) => (one as HTMLVideoElement).muted))).toBe(true);
   const titles = [/^Frozen/, /^Picture quality/, /^Link/];
   await expect(page.locator('.lane h3')).toHaveText([...titles, 'Behind live (s); aim: 3']);
-  for (const number of [1, 2, 3, 4]) {
-    await expect(player(page, number).getByRole('definition')).toHaveText(FIGURES);
-  }
+  const expectFigures = async () => {
+    for (const number of [1, 2, 3, 4]) {
+      await expect(player(page, number).getByRole('definition')).toHaveText(FIGURES);
+    }
+  };
+  await expectFigures();
   await page.getByRole('button', { name: 'Stop' }).click();
   await expectDrawnLanes(page, 4);
-  for (const host of hosts) expect(['localhost', '127.0.0.1', '']).toContain(host);
 
   await openSettings(page);
   await page.getByRole('combobox', { name: 'Stream' }).selectOption('hd-16');
-  await untilPlayed(page, 1);
   await expect(page.locator('.lane h3')).toHaveText([...titles, 'Buffer (s)']);
+  // Two segments have been on screen, more are in the buffer.
+  await untilPlayed(page, 6);
+  await expectFigures();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await openDecisions(page);
+  await expectStatedPictures(page);
+  const names = ['MPC-O', 'leo-abr in hls.js', 'MPC-D in Shaka', 'hls.js alone'];
+  for (const [i, name] of names.entries()) {
+    await expect(player(page, i + 1)).toHaveAccessibleName(`Player ${i + 1}: ${name}`);
+    const decisions = page.getByRole('region', { name: `Decisions of ${name}`, exact: true });
+    await expect(decisions.locator('.when')).toHaveText(/segment \d+/);
+    await expect(decisions.locator('.reason')).toHaveText(
+      i === 3 ? /^hls\.js gives no reason; it estimates [\d.]+ Mbit/ : /\d/,
+    );
+  }
+  await expectDrawnLanes(page, 4);
+  // The page asks no time server but the origin.
+  for (const { hostname } of requests) expect(['localhost', '127.0.0.1', '']).toContain(hostname);
 });
 
 test('each choice restarts the players and changes the address, which opens the same view', async ({ open }) => {
@@ -126,38 +153,6 @@ test('each choice restarts the players and changes the address, which opens the 
   expect(await page.locator('video').evaluate((video) => (video as HTMLVideoElement).paused)).toBe(true);
   await page.getByRole('button', { name: 'Start again' }).click();
   await expect(player(page, 1)).toContainText('playing');
-});
-
-test('each lane has its player: dash.js, hls.js and Shaka play, decide and are measured', async ({ open, page }) => {
-  const scripts: string[] = [];
-  page.on('request', (request) => scripts.push(request.url()));
-  const loaded = (player: string) => scripts.some((url) => url.includes(`/${player}-player`));
-  await open(CALM);
-  await untilPlayed(page, 1);
-  expect(['dash', 'hls', 'shaka'].map(loaded)).toEqual([true, false, false]);
-
-  await open(CALM.replace('mpc-d', 'mpc-l,mpc-l@hls,mpc-d@shaka,hls@hls'));
-  // Two segments have been on screen, more are in the buffer.
-  await untilPlayed(page, 6);
-  expect(['hls', 'shaka'].map(loaded)).toEqual([true, true]);
-  const videos = page.locator('video');
-  expect(await videos.evaluateAll((all) => all.every((one) => (one as HTMLVideoElement).muted))).toBe(true);
-  for (const lane of await page.getByRole('article').all()) {
-    await expect(lane.getByRole('definition')).toHaveText(FIGURES);
-  }
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await openDecisions(page);
-  await expectStatedPictures(page);
-  const names = ['leo-abr', 'leo-abr in hls.js', 'MPC-D in Shaka', 'hls.js alone'];
-  for (const [i, name] of names.entries()) {
-    await expect(player(page, i + 1)).toHaveAccessibleName(`Player ${i + 1}: ${name}`);
-    const decisions = page.getByRole('region', { name: `Decisions of ${name}`, exact: true });
-    await expect(decisions.locator('.when')).toHaveText(/segment \d+/);
-    await expect(decisions.locator('.reason')).toHaveText(
-      i === 3 ? /^hls\.js gives no reason; it estimates [\d.]+ Mbit/ : /\d/,
-    );
-  }
-  await expectDrawnLanes(page, 4);
 });
 
 test('a start that is overtaken plays nothing; one that fails can be tried again', async ({ open, page }) => {

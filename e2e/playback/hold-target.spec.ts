@@ -23,10 +23,10 @@ const STREAM: StreamOptions = {
   live: liveStream(4),
 };
 /**
- * At its lowest rate, a player needs 18 s from `belowSeconds` to a latency close to the target. `settleSeconds` later,
+ * At its lowest rate, a player needs 10 s from `belowSeconds` to a latency close to the target. `settleSeconds` later,
  * the rate is 1, or about 1 if latency is not yet at the target.
  */
-const LIMITS = { closeSeconds: 0.1, belowSeconds: 1, climbSeconds: 25, settleSeconds: 13 };
+const LIMITS = { closeSeconds: 0.1, belowSeconds: 0.6, climbSeconds: 18, settleSeconds: 13 };
 const JOINS = ['at the target', 'below the target'] as const;
 type Join = (typeof JOINS)[number];
 
@@ -80,7 +80,7 @@ async function hold({ join, manifest, limits }: Hold): Promise<Held> {
   const held: Held = { join, arrivedSeconds: undefined, climbingRates: [], rates: [], lateSeconds: [], lowest: 0 };
   const seconds = () => (performance.now() - joinedMs) / 1000;
   const isSettled = () => held.arrivedSeconds !== undefined && seconds() > held.arrivedSeconds + settleSeconds;
-  while (seconds() < (held.arrivedSeconds ?? climbSeconds) + settleSeconds + (join === 'at the target' ? 25 : 10)) {
+  while (seconds() < (held.arrivedSeconds ?? climbSeconds) + settleSeconds + (join === 'at the target' ? 20 : 10)) {
     await sleep(100);
     const late = lateIn(lab) - raisedSeconds;
     if (Math.abs(late) < closeSeconds) held.arrivedSeconds ??= seconds();

@@ -14,7 +14,7 @@ const STREAM: StreamOptions = {
   ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60, link: { 600: 40e6 }, live: LIVE },
 };
 /** In each session, one request for each of these segments fails, if there is a failure for it. The join is in 20. */
-const FAILING = [25, 27, 29];
+const FAILING = [24, 26, 28];
 /** Longer stalls are a fault. A pause of a busy host may cause shorter stalls. */
 const TOLERATED_STALL_SECONDS = 1;
 
@@ -86,7 +86,7 @@ describePlayers(PLAYERS, (playerName, file, failures) => {
       Promise.all(
         [false, true].map((isPlain) => {
           const manifest = stream({ ...STREAM, startUtcMs: Date.now() }) + file;
-          return labPage.evaluate(play, { manifest, isPlain, playSeconds: 10 + 4 * failures.length });
+          return labPage.evaluate(play, { manifest, isPlain, playSeconds: 8 + 4 * failures.length });
         }),
       );
     const moreSeconds = ([plugin, plain]: Awaited<ReturnType<typeof playBoth>>) =>

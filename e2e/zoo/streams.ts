@@ -33,8 +33,8 @@ export interface ZooStream {
   others?: readonly Clip[];
   /** The spec has Chromium encode the clips of the second ladder. */
   hasVp9?: true;
-  /** DASH has no timeline. With `ranges`, HLS has byte ranges. Default: a timeline, and a file per segment. */
-  addressing?: 'list' | 'ranges';
+  /** With byte ranges, DASH has a list of segments. Default: a timeline, and a file per segment. */
+  addressing?: 'ranges';
   container?: 'ts';
   encryption?: 'clearkey' | 'aes-128';
   /** HLS has a group per audio bitrate. With `each`, a quality has one group. Default: a quality has all groups. */
@@ -260,15 +260,11 @@ function adaptationSet(tracks: readonly ZooTrack[], id: number, stream: ZooStrea
 function addressing({ id, clip, init, segments }: ZooTrack, stream: ZooStream): string {
   const { timescale } = clip;
   const ticks = (seconds: number) => segmentStartTicks({ clip, index: seconds, segmentSeconds: 1 });
-  const isWhole = stream.addressing === 'ranges';
-  if (stream.addressing !== undefined) {
-    const range = isWhole ? `range="${rangeOf(0, init.body.length)}"` : `sourceURL="${init.path}"`;
-    const urls = segments.map(({ path, start, body }) =>
-      isWhole ? `<SegmentURL mediaRange="${rangeOf(start!, body().length)}"/>` : `<SegmentURL media="${path}"/>`,
-    );
+  if (stream.addressing === 'ranges') {
+    const urls = segments.map(({ start, body }) => `<SegmentURL mediaRange="${rangeOf(start!, body().length)}"/>`);
     const head = `<SegmentList timescale="1000" duration="${segments[0]!.seconds * 1000}">`;
-    const base = isWhole ? `<BaseURL>${init.path}</BaseURL>` : '';
-    return [`${base}${head}<Initialization ${range}/>`, ...urls, '</SegmentList>'].join('\n');
+    const initialization = `<Initialization range="${rangeOf(0, init.body.length)}"/>`;
+    return [`<BaseURL>${init.path}</BaseURL>${head}${initialization}`, ...urls, '</SegmentList>'].join('\n');
   }
   const elements = segments.flatMap(({ startSeconds, seconds, isMissing }) => {
     const t = ticks(startSeconds);

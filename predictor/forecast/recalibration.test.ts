@@ -17,7 +17,7 @@ function trained(seconds: number, valuesAt: (second: number) => Float64Array, lo
   const one = fresh();
   let values = new Float64Array(0);
   for (let second = 0; second < seconds; second++) {
-    values = Float64Array.from(valuesAt(second));
+    values = new Float64Array(valuesAt(second));
     one.apply(second, 1e6, values);
     one.observe(second, second + 1, 1e6 * Math.exp(logRateAt(second)));
   }
@@ -57,9 +57,8 @@ test('keeps a correct spread, widens narrow forecasts and narrows wide forecasts
 });
 
 test('reads a score between the quantiles of a skewed forecast', () => {
-  const skewed = valuesOf((score) => (score < 0 ? 0.5 : 1) * score);
-  const forecastAt = () => skewed;
-  const { one } = trained(600, forecastAt, () => SCORES[5]!);
+  const skewed = () => valuesOf((score) => (score < 0 ? 0.5 : 1) * score);
+  const { one } = trained(600, skewed, () => SCORES[5]!);
   // The rate is the 0.9 quantile each time: its score is 1.28, where the prior has 1.
   expect(scaleOf(one)).toBeGreaterThan(1.2);
   expect(scaleOf(one)).toBeLessThan(SCORES[5]!);

@@ -90,7 +90,7 @@ test('is scale-free', () => {
 
 test('ignores impossible observations, and stays finite for all others', () => {
   let hits = 0;
-  forAll([anySession, fc.array(anyObservation), between(0, 1e9)], { seed: 2, numRuns: 1000 }, (link, others, now) => {
+  forAll([anySession, fc.array(anyObservation), between(0, 1e9)], { seed: 2, numRuns: 500 }, (link, others, now) => {
     const history = new LinkHistory();
     const isFiniteAt = (second: number) => {
       const features = featuresOf(history, second);
@@ -108,7 +108,7 @@ test('ignores impossible observations, and stays finite for all others', () => {
     }
     isFiniteAt(now);
   });
-  expect(hits).toBeGreaterThan(5000);
+  expect(hits).toBeGreaterThan(2500);
 });
 
 test('begins anew 4 s after a change to another link, up or down', () => {

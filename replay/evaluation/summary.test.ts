@@ -12,12 +12,17 @@ const sessionsOf = (algorithm: string, recordings: number, qoe: (i: number) => n
     return testSession({ algorithm, ...recording, startSeconds: Math.floor(i / recordings) * 61, qoeLinear: qoe(i) });
   });
 
-test('a row has tail, severe share, waste and quantiles', () => {
+test('a row has tail, severe share, waste, quantiles and early ends', () => {
   const sessions = Array.from({ length: 41 }, (_, i) =>
-    testSession({ startSeconds: i, qoeLinear: i, stallSeconds: i / 2, wastedBits: i === 0 ? 12e6 * 41 : 0 }),
+    testSession({
+      ...{ startSeconds: i, qoeLinear: i, stallSeconds: i / 2, wastedBits: i === 0 ? 12e6 * 41 : 0 },
+      endedBy: i === 40 ? 'cutoff' : i > 37 ? 'fault' : 'end',
+    }),
   );
   expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({
     sessions: 41,
+    cutoffs: 1,
+    faults: 2,
     qoeMean: 20,
     qoeMedian: 20,
     qoeP5: 2,
@@ -61,12 +66,6 @@ test('a row of live sessions has means of their metrics, and differences of mean
   });
 });
 
-test('a row counts sessions that ended early', () => {
-  const ends = ['cutoff', 'fault', 'end'] as const;
-  const sessions = ends.map((endedBy, startSeconds) => testSession({ startSeconds, endedBy }));
-  expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({ sessions: 3, cutoffs: 1, faults: 1 });
-});
-
 test('several data sets get rows over all', () => {
   const rows = summaryOf([testSession(), testSession({ dataset: 'other', qoeLinear: 20 })]);
   expect(rows.map((r) => `${r.dataset} ${r.qoeMean}`)).toEqual(['set 10', 'other 20', 'all 15']);
@@ -91,11 +90,6 @@ test('sessions are paired by place, over common places only', () => {
   const { pairs, qoeDiff } = comparisonOf([...baseline, ...own.slice(30).reverse()]);
   expect(pairs).toBe(170);
   expect(qoeDiff.value).toBeCloseTo(5, 9);
-});
-
-test('with fewer than eight groups recordings are resampled, as the row shows', () => {
-  const comparison = comparisonOf([...sessionsOf('mpc-d', 6, noise), ...sessionsOf('mpc-l', 6, noise)]);
-  expect(comparison).toMatchObject({ resampledBy: 'recordings', units: 6 });
 });
 
 test('slow links, few of the groups, are resampled as all links are', () => {

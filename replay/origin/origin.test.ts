@@ -43,15 +43,11 @@ const soon = () => new Promise(setImmediate);
 const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
 const log = async (id: string): Promise<RequestLogEntry[]> => JSON.parse(await textAt(id, 'log'));
 
-test('unpaced, it delivers at once whatever the trace, and reports the start of the clock', async () => {
-  let starts = 0;
-  const onStart = () => starts++;
-  const id = open({ trace: dead, startSeconds: 1, pacing: 'none', onStart });
+test('unpaced, it delivers at once whatever the trace', async () => {
+  const id = open({ trace: dead, startSeconds: 1, pacing: 'none' });
   await bytesAt(id, 'video-0/init.mp4');
-  expect(starts).toBe(0);
   for (const number of [1, 2]) {
     expect(await bytesAt(id, `video-5/${number}.m4s`)).toHaveLength(segmentSizesBits(scenario)[number - 1]![5]! / 8);
-    expect(starts).toBe(1);
   }
   const entries = await log(id);
   expect(entries.map(({ outcome }) => outcome)).toEqual(Array(3).fill('complete'));
@@ -259,24 +255,32 @@ test.each([
   expect(session.log[0]).toMatchObject({ outcome: 'complete', sentBytes: whole.length, bytes: whole.length });
 });
 
-test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads', async () => {
+test('live: UTC from the first manifest on, HTTP chunks of what exists, 404 for what does not, and reloads', async () => {
   const clock = new VirtualClock();
   const live = { chunkSeconds: 1, encoderLatencySeconds: 0.5, targetLatencySeconds: 3, timeShiftSeconds: 8 };
   const scenarios = { live: { ...scenario, live } };
   const open = await started({ traces: [trace], scenarios, clock });
-  const body = JSON.stringify({ trace: 'fast', scenario: 'live' });
+  const body = JSON.stringify({ trace: 'fast', scenario: 'live', startSeconds: 7 });
   const created = await fetch(`${open.url}/session`, { method: 'POST', body });
   const { id } = (await created.json()) as { id: string };
   const get = (path: string) => fetch(`${open.url}/session/${id}/${path}`);
-  expect(await (await get('manifest.mpd')).text()).toContain('availabilityStartTime="2025-06-01T12:00:04.000Z"');
+  clock.run(clock.nowMs() + 5000);
+  expect(open.session(id)!.nowSeconds).toBe(0);
+  const start = 'availabilityStartTime="2025-06-01T12:00:11.000Z"';
+  expect(await (await get('manifest.mpd')).text()).toContain(start);
   clock.run(clock.nowMs() + 1250);
+  const later = await (await get('manifest.mpd')).text();
+  expect(later).toContain(start);
+  expect(later).toContain('publishTime="2025-06-01T12:00:20.250Z"');
   const utc = await get('utc');
-  expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual(['2025-06-01T12:00:13.250Z', '*']);
+  expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual(['2025-06-01T12:00:20.250Z', '*']);
   // Of segment 3 (4 s, captured from the join on) no chunk exists before 1.5 s; of segment 4 none before 5.5 s.
   const early = await get('video-5/4.m4s');
   const error = '"video-5/4.m4s" does not exist yet; request it in 4.000 s';
   expect([early.status, await early.json()]).toEqual([404, { error }]);
   expect(early.headers.get('access-control-allow-origin')).toBe('*');
+  // More than two after the newest segment.
+  expect((await get('video-5.m3u8?_HLS_msn=5')).status).toBe(400);
   const pending = get('video-5/3.m4s');
   const session = open.session(id)!;
   while (session.log.length === 0) await soon();
@@ -300,8 +304,9 @@ test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads',
   // Part 2 exists at 7.5 s.
   clock.run(clock.nowMs() + 2000);
   const text = await (await reload).text();
-  const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
-  const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
+  expect(text.match(/4\.m4s",BYTERANGE="/g)).toHaveLength(3);
+  const [, bytes, offset] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
+  const range = `bytes=${offset}-${Number(offset) + Number(bytes) - 1}`;
   const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
   while (session.log.length === 1) await soon();
   clock.run(clock.nowMs() + 1000);

@@ -12,7 +12,7 @@ import { follows, partsUpTo, traceOfParts } from './made-up.fixture.ts';
 import { playHousehold, simulateSession } from './play.ts';
 import { roundedSession } from './session-result.ts';
 
-const SEED = { seed: 20260301, numRuns: 50, endOnFailure: true };
+const SEED = { seed: 20260301, numRuns: 30, endOnFailure: true };
 const ENDLESS: OtherTraffic = { fromSeconds: 0, toSeconds: 1e6 };
 
 const scenarios = fc
@@ -66,8 +66,8 @@ test('a household of one equals the session alone, to the byte', () => {
   });
 });
 
-test.each(['uhd-8', 'live-hd-3'])('so does one of MPC-L in %s', (name) => {
-  const scenario = resolveScenario({ ...SCENARIOS[name]!, segmentCount: 25 });
+test('so does one of MPC-L, live', () => {
+  const scenario = resolveScenario({ ...SCENARIOS['live-hd-3']!, segmentCount: 25 });
   const parts = Array.from({ length: 30 }, (_, i) => ({ seconds: 5, mbps: 40 + ((i * 37) % 100) }));
   const task = taskOf({ parts, scenario, startSeconds: 7 });
   const one = { name: 'one', players: [{ joinSeconds: 0 }], traffic: [] };

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createController, PiecewisePath } from '../../abr/index.ts';
-import { ChunkedFlight } from '../link/chunked-flight.ts';
+import { createController } from '../../abr/index.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { always, EXACT, IDEAL_BROWSER, recorder, traceUntil } from './made-up.fixture.ts';
@@ -84,12 +83,6 @@ test('whole segments are requested when they exist', () => {
   expect(result.live).toMatchObject({ offRateShare: 0, latencySecondsMean: near(6.52) });
 });
 
-test('nothing arrives: a stall of the whole session', () => {
-  const { live, ...result } = play(traceOf({ until: 100, mbps: 0 }, { until: 115, mbps: 1 }));
-  expect(result).toMatchObject({ endedBy: 'end', segments: [], stallSeconds: 0 });
-  expect(live).toMatchObject({ watchedSeconds: 20, stallSecondsPerMinute: 60 });
-});
-
 test('the controller sees latency, chunks and how far the buffer can grow', () => {
   const records: AnswerRecord[] = [];
   play(STEADY, {}, { onDecision: (record) => records.push(record) });
@@ -132,15 +125,4 @@ test('forecasters observe the link, and not the encoder', () => {
   expect(rates[0]).toBeGreaterThan(20);
   expect(Math.min(...rates.slice(1))).toBeGreaterThan(85);
   expect(Math.max(...rates)).toBeLessThan(96);
-});
-
-test('a flight in chunks: they follow each other or the encoder, and the request costs one RTT', () => {
-  const link = new PiecewisePath({ stepEndsSeconds: [100], ratesBps: [8e6] });
-  const chunks = [0.5, 1, 2].map((existsAtSeconds) => ({ existsAtSeconds, bits: 1e6 }));
-  const request = { requestedAtSeconds: 1, rttSeconds: 0.1, sizeBits: 3e6, responseSeconds: () => 0.01, chunks };
-  const flight = new ChunkedFlight(link, request);
-  expect(flight.transfers.map(({ startSeconds }) => startSeconds)).toEqual([1.1, 1.225, 2]);
-  expect(flight.endsAtSeconds).toBeCloseTo(2.135, 9);
-  const received = [1, 1.1625, 1.5, 2.0625, 3].map((at) => flight.receivedBits(at));
-  expect(received).toEqual([0, 0.5e6, 2e6, 2.5e6, 3e6].map((bits) => expect.closeTo(bits, 3)));
 });

@@ -69,12 +69,10 @@ export function restless(seed: number, representationCount: number): Controller 
   };
 }
 
-/** Always chooses the same representation. */
 export function always(representation: number): Controller {
   return { name: 'fixed', decide: () => decision(representation) };
 }
 
-/** A forecaster without forecasts. */
 export const recorder = (observe: (observation: Observation) => void): Forecaster => {
   return { name: 'recorder', start() {}, observe, latest: () => undefined };
 };

@@ -60,7 +60,6 @@ function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | 
 
 /** Faults by name; each session gets a new forecaster. */
 const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
-  'has no forecast': () => () => undefined,
   'publishes NaN': () => (forecast) => scaledForecast(forecast, Number.NaN),
   'always repeats its first forecast': () => {
     let first: QuantileForecast | undefined;
@@ -68,7 +67,6 @@ const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Fore
   },
   'publishes s as ms': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
   'publishes a thousand times the rate': () => (forecast) => scaledForecast(forecast, 1000),
-  'publishes a thousandth of the rate': () => (forecast) => scaledForecast(forecast, 1e-3),
   'is 10 s late': () => {
     const made: QuantileForecast[] = [];
     return (forecast) => {

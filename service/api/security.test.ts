@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isHostAllowed, isOriginAllowed, isTokenRight, roundedDegrees } from './security.ts';
+import { isHostAllowed, isOriginAllowed, isTokenRight } from './security.ts';
 
 const options = { allowedHosts: ['dish.lan'], allowedOrigins: ['https://player.example'] };
 
@@ -32,8 +32,4 @@ test('checks bearer tokens', () => {
   for (const right of ['Bearer secret', 'bearer secret']) expect(isTokenRight(right, 'secret')).toBe(true);
   const wrong = [undefined, '', 'secret', 'Bearer ', 'Bearer', 'Bearer secret2', 'Bearer secre', 'Basic secret'];
   for (const one of wrong) expect(isTokenRight(one, 'secret')).toBe(false);
-});
-
-test('rounds locations to a tenth of a degree', () => {
-  expect([48.5137, -124.2935, 0.04].map(roundedDegrees)).toEqual([48.5, -124.3, 0]);
 });

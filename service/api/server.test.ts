@@ -42,11 +42,7 @@ async function startWithObservations() {
 test('the API states its versions, answers newer clients, and refuses those that are too old', async () => {
   const { url } = await start();
   const protocol = { oldest: 1, newest: 1 };
-  const asked = [
-    ['forecast', {}],
-    ['observations', report([])],
-  ] as const;
-  for (const [path, init] of asked) {
+  for (const [path, init] of Object.entries({ forecast: {}, observations: report([]) })) {
     for (const query of ['', '?protocol=1', '?protocol=7']) {
       expect(await (await fetch(`${url}/v1/${path}${query}`, init)).json()).toMatchObject({ protocol });
     }
@@ -247,12 +243,9 @@ test('answers preflights', async () => {
   const wanted = { 'access-control-request-headers': 'content-type,authorization' };
   const post = { origin, 'access-control-request-method': 'POST', ...wanted };
   const { status, headers } = await raw(url, '/v1/observations', post, 'OPTIONS');
-  expect(status).toBe(204);
-  expect(headers).toMatchObject({
-    'access-control-allow-origin': origin,
-    'access-control-allow-methods': 'GET, POST',
-    'access-control-allow-headers': 'authorization, content-type',
-  });
+  const allowed = { origin, methods: 'GET, POST', headers: 'authorization, content-type' };
+  const expected = Object.entries(allowed).map(([name, value]) => [`access-control-allow-${name}`, value]);
+  expect({ status, headers }).toMatchObject({ status: 204, headers: Object.fromEntries(expected) });
   expect(headers['access-control-allow-credentials']).toBeUndefined();
 });
 

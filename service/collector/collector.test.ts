@@ -6,6 +6,7 @@ import { hostileLines, testReport } from '../../abr/qoe/session-report.fixture.t
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { closedAfterTest } from '../opened.fixture.ts';
+import { SmallDisk } from '../recording/small-disk.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
 
 const FAST = { rate: { perSecond: 1e6, burst: 1e6 } };
@@ -129,33 +130,25 @@ test('the folder has a limit, which another start knows; files that are moved aw
 });
 
 test('a disk that takes a part of a report refuses it, and has no half line', async () => {
-  let isFull = false;
-  const appendFile: typeof nodeFiles.appendFile = async (path, data) => {
-    await nodeFiles.appendFile(path, isFull ? (data as Uint8Array).subarray(0, 50) : data);
-    if (isFull) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+  const files = new SmallDisk();
+  const url = await start({ files });
+  const postWith = (room: number, n: number) => {
+    files.room = room;
+    return post(url, lineOf(n));
   };
-  const url = await start({ files: { appendFile, truncate: nodeFiles.truncate } });
-  await post(url, lineOf(1));
-  isFull = true;
-  const answer = await post(url, lineOf(2));
+  await postWith(1e6, 1);
+  const answer = await postWith(50, 2);
   expect([answer.status, await messageOf(answer)]).toEqual([503, 'the disk did not take it: ENOSPC: no space left']);
-  isFull = false;
-  await post(url, lineOf(3));
+  await postWith(1e6, 3);
   expect(await stored()).toEqual([lineOf(1), lineOf(3)]);
   for (const name of await names()) await nodeFiles.rm(at(name));
-  isFull = true;
-  await post(url, lineOf(4));
-  isFull = false;
-  await post(url, lineOf(5));
+  await postWith(50, 4);
+  await postWith(1e6, 5);
   expect(await stored()).toEqual([lineOf(5)]);
 });
 
-test('a link to nothing in the folder does not stop the collector', async () => {
+test('each day and each collector has files of its own, beside a link to nothing in the folder', async () => {
   await nodeFiles.symlink('gone', at('reports-2026-01-01_a.ndjson'));
-  expect((await post(await start(), lineOf(1))).status).toBe(204);
-});
-
-test('each day and each collector has files of its own, in the same folder', async () => {
   let day = 1;
   const clock = clockOf(() => Date.UTC(2026, 1, day));
   const urls = [await start({ clock }), await start({ clock })];
@@ -163,18 +156,17 @@ test('each day and each collector has files of its own, in the same folder', asy
   await postAll(1);
   day = 2;
   await postAll(3);
+  await nodeFiles.rm(at('reports-2026-01-01_a.ndjson'));
   const days = (await names()).map((name) => name.slice(0, 18));
   expect(days).toEqual(['01', '01', '02', '02'].map((of) => `reports-2026-02-${of}`));
   expect((await stored()).sort()).toEqual([1, 2, 3, 4].map(lineOf));
 });
 
-test('1,000 reports at once are all there, whole', async () => {
+test('200 reports at once are all there, whole', async () => {
   const url = await start();
-  const sent = Array.from({ length: 1000 }, (_, i) => lineOf(i));
-  for (let i = 0; i < sent.length; i += 200) {
-    const answers = await Promise.all(sent.slice(i, i + 200).map((line) => post(url, line)));
-    expect(answers.every(({ status }) => status === 204)).toBe(true);
-  }
+  const sent = Array.from({ length: 200 }, (_, i) => lineOf(i));
+  const answers = await Promise.all(sent.map((line) => post(url, line)));
+  expect(answers.filter(({ status }) => status !== 204)).toEqual([]);
   expect((await stored()).sort()).toEqual([...sent].sort());
 });
 

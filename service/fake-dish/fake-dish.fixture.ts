@@ -42,7 +42,7 @@ export async function startFakeDish(options: FakeDishOptions) {
     const second = options.script.at(atMs);
     return outage === undefined ? second : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
   };
-  const dish = new ScriptedDish({ ...options, script: { at } });
+  const dish = scriptedDish({ ...options, script: { at } });
   type Done = grpc.sendUnaryData<RawResponse>;
   const Handle = ({ request }: grpc.ServerUnaryCall<RawRequest, RawResponse>, done: Done) => {
     const { delayMs = 0, failWith, change = (response) => response } = misbehaviour;
@@ -68,7 +68,7 @@ export async function startFakeDish(options: FakeDishOptions) {
       if (how.outage !== outages[0]?.cause) outages.unshift({ fromMs: dish.thisSecondMs(), cause: how.outage });
     },
     /** Resets uptime and history. */
-    reboot: () => dish.reboot(),
+    reboot: dish.reboot,
     /** Closes the server with its open connections. */
     close: () => server.forceShutdown(),
   };
@@ -88,58 +88,30 @@ function spoiled(definition: grpc.ServiceDefinition, misbehaviour: () => Misbeha
   return { ...definition, Handle: { ...Handle!, responseSerialize } };
 }
 
-class ScriptedDish {
-  /** UTC minus monotonic time at the start: the dish's own clock does not follow leaps of the machine's clock. */
-  readonly #utcOffsetMs: number;
-  #bootMs: number;
+/** Answers by the dish's own clock, which does not follow leaps of the machine's clock. */
+function scriptedDish({ script, clock, location }: FakeDishOptions) {
+  const utcOffsetMs = clock.utcMs() - clock.monotonicMs();
+  const nowMs = () => clock.monotonicMs() + utcOffsetMs;
+  const thisSecondMs = () => Math.floor(nowMs() / 1000) * 1000;
+  let bootMs = nowMs() - UPTIME_AT_START_SECONDS * 1000;
 
-  constructor(private readonly options: FakeDishOptions) {
-    const { clock } = options;
-    this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
-    this.#bootMs = this.#nowMs() - UPTIME_AT_START_SECONDS * 1000;
-  }
-
-  reboot(): void {
-    this.#bootMs = this.#nowMs();
-  }
-
-  /** Returns UTC by the dish's clock. */
-  thisSecondMs(): number {
-    return Math.floor(this.#nowMs() / 1000) * 1000;
-  }
-
-  answer(request: RawRequest): RawResponse | Pick<grpc.StatusObject, 'code' | 'details'> {
-    if (request.get_status !== undefined) return { dish_get_status: withoutZeros(this.#status()) };
-    if (request.get_history !== undefined) return { dish_get_history: withoutZeros(this.#history()) };
-    const { location } = this.options;
-    if (location === undefined) return { code: grpc.status.PERMISSION_DENIED, details: 'not allowed' };
-    const { latitudeDegrees: lat, longitudeDegrees: lon } = location;
-    return { get_location: withoutZeros({ lla: { lat, lon } }) };
-  }
-
-  #nowMs(): number {
-    return this.options.clock.monotonicMs() + this.#utcOffsetMs;
-  }
-
-  #status() {
-    const second = this.options.script.at(this.thisSecondMs());
-    const { dropRate, latencyMs, downlinkUsageBps, uplinkUsageBps, obstructed, outage: cause } = second;
+  const statusNow = () => {
+    const { dropRate, latencyMs, obstructed, outage: cause, ...usage } = script.at(thisSecondMs());
     return {
       device_info: { id: 'ut-fake', hardware_version: 'fake1_proto1', software_version: '2026.06.fake' },
-      device_state: { uptime_s: Math.floor((this.#nowMs() - this.#bootMs) / 1000) },
+      device_state: { uptime_s: Math.floor((nowMs() - bootMs) / 1000) },
       pop_ping_drop_rate: dropRate,
       pop_ping_latency_ms: latencyMs ?? 0,
-      downlink_throughput_bps: downlinkUsageBps,
-      uplink_throughput_bps: uplinkUsageBps,
+      downlink_throughput_bps: usage.downlinkUsageBps,
+      uplink_throughput_bps: usage.uplinkUsageBps,
       obstruction_stats: { fraction_obstructed: 0.02, currently_obstructed: obstructed },
       ...(cause !== undefined && { outage: { cause } }),
     };
-  }
+  };
 
-  #history() {
-    const { script } = this.options;
-    const newestMs = this.thisSecondMs();
-    const current = Math.max(0, Math.floor((newestMs - this.#bootMs) / 1000));
+  const history = () => {
+    const newestMs = thisSecondMs();
+    const current = Math.max(0, Math.floor((newestMs - bootMs) / 1000));
     const length = Math.min(HISTORY_SECONDS, current);
     const seconds = Array.from({ length }, (_, back) => script.at(newestMs - back * 1000));
     const column = (value: (second: SimulatedSecond) => number) => {
@@ -156,7 +128,20 @@ class ScriptedDish {
       downlink_throughput_bps: column(({ downlinkUsageBps }) => downlinkUsageBps),
       uplink_throughput_bps: column(({ uplinkUsageBps }) => uplinkUsageBps),
     };
-  }
+  };
+
+  return {
+    thisSecondMs,
+    reboot() {
+      bootMs = nowMs();
+    },
+    answer(request: RawRequest): RawResponse | Pick<grpc.StatusObject, 'code' | 'details'> {
+      if (request.get_status !== undefined) return { dish_get_status: withoutZeros(statusNow()) };
+      if (request.get_history !== undefined) return { dish_get_history: withoutZeros(history()) };
+      if (location === undefined) return { code: grpc.status.PERMISSION_DENIED, details: 'not allowed' };
+      return { get_location: withoutZeros({ lla: { lat: location.latitudeDegrees, lon: location.longitudeDegrees } }) };
+    },
+  };
 }
 
 /** Protocol buffers omit fields with their default value, but not array items. */

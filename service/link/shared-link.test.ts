@@ -40,7 +40,7 @@ test('accepts reports in its first second', () => {
   for (const one of emitted) expect(one).toMatchObject({ startSeconds: expect.closeTo(0.1, 0), kind: 'throughput' });
 });
 
-test('waits briefly for a player that is downloading', () => {
+test('waits briefly for a player that is downloading, and not once it says that its download has ended', () => {
   const { link, report, bits } = newLink();
   report('a', [throughput(10, 10.5, 5e6)], 10.5);
   report('b', [throughput(9.5, 10, 0)], 10.5);
@@ -49,6 +49,13 @@ test('waits briefly for a player that is downloading', () => {
   link.advance(11.4);
   link.advance(12.1);
   expect(bits()).toBeCloseTo(5e6, -1);
+  report('a', [throughput(15, 15.5, 5e6)], 15.5);
+  report('b', [throughput(15, 15.2, 1e6)], 15.5);
+  link.advance(15.5);
+  expect(bits()).toBeCloseTo(8e6, -1);
+  expect(report('b', [], 15.5, { isDownloading: false })).toEqual([]);
+  link.advance(15.5);
+  expect(bits()).toBeCloseTo(11e6, -1);
 });
 
 type Other = (report: ReturnType<typeof newLink>['report'], nowSeconds: number) => void;
@@ -76,17 +83,6 @@ test.each<[string, Other]>([
 ])('emits a report at once: %s', (_, other) => {
   // The age is the report interval less a bin. With a full hold-back, it would be 1.5 s.
   expect(oldestNews(other)).toBeCloseTo(0.4, 1);
-});
-
-test('does not wait for a player that says that its download has ended', () => {
-  const { link, report, bits } = newLink();
-  report('a', [throughput(10, 10.5, 5e6)], 10.5);
-  report('b', [throughput(10, 10.2, 1e6)], 10.5);
-  link.advance(10.5);
-  expect(bits()).toBeCloseTo(3e6, -1);
-  expect(report('b', [], 10.5, { isDownloading: false })).toEqual([]);
-  link.advance(10.5);
-  expect(bits()).toBeCloseTo(6e6, -1);
 });
 
 /** Player `a` downloads 10 Mbit/s. Player `b` does so from second 11.9 and first reports throughput at 12.4. */
@@ -141,28 +137,18 @@ test('divides the link equally until shares are known', () => {
   expect(link.share('b')).toBeCloseTo(0.25, 6);
 });
 
-test('limits the number of players and forgets silent ones', () => {
-  const { link, report } = newLink(2);
-  const heard = (name: string, atSeconds: number) => report(name, [idle(atSeconds - 0.5, atSeconds)], atSeconds);
-  heard('a', 10);
-  heard('b', 10);
-  expect(heard('c', 10)).toBeUndefined();
-  expect(heard('b', 10)).toEqual(['accepted']);
-  link.advance(21);
-  expect(link.players).toBe(0);
-  expect(heard('c', 21)).toEqual(['accepted']);
-});
-
-test('reports without accepted observations neither register nor keep a player', () => {
+test('limits the number of players; reports without accepted observations neither register nor keep a player', () => {
   const { link, report } = newLink(1);
   expect(report('a', [], 10)).toEqual([]);
   expect(report('b', [idle(30, 31)], 10)).toEqual(['ahead']);
   expect(link.players).toBe(0);
   expect(report('c', [idle(9.5, 10)], 10)).toEqual(['accepted']);
   expect(report('d', [], 10)).toEqual([]);
+  expect(report('d', [idle(9.5, 10)], 10)).toBeUndefined();
   for (const atSeconds of [15, 21]) report('c', [], atSeconds);
   link.advance(21);
   expect(link.players).toBe(0);
+  expect(report('d', [idle(20.5, 21)], 21)).toEqual(['accepted']);
 });
 
 test('resumes after the machine slept', () => {

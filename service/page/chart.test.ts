@@ -35,14 +35,13 @@ test('scales to a round rate above all that is shown', () => {
 });
 
 test('draws a fan per range of quantiles, from the issue of the forecast to 15 s ahead', () => {
-  const { fan, median } = chartOf({ ...EMPTY, forecast: FORECAST });
+  const { fan, median, rates } = chartOf({ ...EMPTY, forecast: FORECAST });
   expect(fan.map(({ label }) => label)).toEqual(['25 to 75 %']);
   const outline = points(fan[0]!.path);
   expect(outline).toHaveLength(12);
   const xs = outline.map(([x]) => x);
   expect([Math.min(...xs), Math.max(...xs)]).toEqual([624, 784]);
   expect(points(median).map(([x]) => x)).toEqual([624, 634, 634, 654, 654, 784]);
-  const { rates } = chartOf({ ...EMPTY, forecast: FORECAST });
   expect(points(median)[0]![1]).toBeCloseTo(rates.find(({ label }) => label === '40')!.y, 0);
 });
 

@@ -10,6 +10,7 @@ import { Webhook } from './webhook.ts';
 
 const above50 = { metric: 'latencyMs', comparison: '>', threshold: 50 } as const;
 const BASE: Trigger = { name: 'test', ...above50, windowSeconds: 1, holdOffSeconds: 0 };
+const LATENCY_SPIKE = BUILT_IN_TRIGGERS.find(({ name }) => name === 'latency-spike')!;
 
 /** Returns the firings for values of the metric, which come once a second from second 1. */
 function firings(trigger: Partial<Trigger>, values: readonly (number | undefined)[]) {
@@ -21,38 +22,31 @@ function firings(trigger: Partial<Trigger>, values: readonly (number | undefined
       .map((fired) => ({ second: i + 1, ...fired })),
   );
 }
-const seconds = (...args: Parameters<typeof firings>) => firings(...args).map(({ second }) => second);
 
 test('triggers fire when the threshold is passed, with value and threshold', () => {
   const fired = { id: expect.any(String), name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50 };
   expect(firings({}, [30, 60, 40])).toEqual([{ second: 2, ...fired, message: 'latencyMs 60 > 50' }]);
-  expect(seconds({ comparison: '>=' }, [50])).toEqual([1]);
-  expect(seconds({ comparison: '<' }, [50, 49])).toEqual([2]);
-  expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
 });
 
-test('triggers compare with the mean of the previous windows, once there are enough', () => {
-  const threshold = { times: 10, of: 'mean', windows: 10 } as const;
-  const calm = new Array<number>(10).fill(20);
-  expect(seconds({ threshold }, [...calm.slice(1), 500, 20])).toEqual([]);
-  expect(seconds({ threshold }, [...calm, 201, 20])).toEqual([11]);
-  expect(seconds({ threshold }, [...calm, 199])).toEqual([]);
-  const spike = BUILT_IN_TRIGGERS.find(({ name }) => name === 'latency-spike')!;
-  expect(seconds(spike, [...calm, 199, 20, 400])).toEqual([13]);
-  const halved = { times: 0.5, of: 'mean', windows: 2 } as const;
-  expect(seconds({ threshold: halved, comparison: '<' }, [10, 30, 11, 10])).toEqual([4]);
-  const paired = { times: 2, of: 'mean', windows: 2 } as const;
-  expect(seconds({ threshold: paired, windowSeconds: 2 }, [10, 10, 10, 10, 10, 40, 40])).toEqual([6, 7]);
-});
-
-test('triggers evaluate windows of several seconds', () => {
-  expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3, 7, 8]);
-  expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3, 4]);
-});
-
-test('triggers hold off after firing, and do not fire on unknown values', () => {
-  expect(seconds({ holdOffSeconds: 5 }, new Array(12).fill(60))).toEqual([1, 6, 11]);
-  expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
+const calm = new Array<number>(10).fill(20);
+/** A threshold of a number of times the mean of the previous windows. */
+const ofMean = (times: number, windows: number) => ({ threshold: { times, of: 'mean', windows } as const });
+test.each<[string, Partial<Trigger>, (number | undefined)[], number[]]>([
+  ['at a threshold with >=', { comparison: '>=' }, [50], [1]],
+  ['below a threshold with <', { comparison: '<' }, [50, 49], [2]],
+  ['at a threshold with <=', { comparison: '<=' }, [50, 51], [1]],
+  ['not before there are enough windows', ofMean(10, 10), [...calm.slice(1), 500, 20], []],
+  ['above a multiple of the mean', ofMean(10, 10), [...calm, 201, 20], [11]],
+  ['not below this multiple', ofMean(10, 10), [...calm, 199], []],
+  ['at a spike of latency, built in', LATENCY_SPIKE, [...calm, 199, 20, 400], [13]],
+  ['below a share of the mean', { ...ofMean(0.5, 2), comparison: '<' }, [10, 30, 11, 10], [4]],
+  ['above the mean of windows of 2 s', { ...ofMean(2, 2), windowSeconds: 2 }, [10, 10, 10, 10, 10, 40, 40], [6, 7]],
+  ['for windows of 3 s', { windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60], [3, 7, 8]],
+  ['for obstruction', { windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0], [3, 4]],
+  ['again after the hold-off', { holdOffSeconds: 5 }, new Array(12).fill(60), [1, 6, 11]],
+  ['not at unknown values', {}, [undefined, Number.NaN, 60], [3]],
+])('triggers fire %s', (_, trigger, values, expected) => {
+  expect(firings(trigger, values).map(({ second }) => second)).toEqual(expected);
 });
 
 /** Starts a service with a trigger, and collects its firings. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { adapted, FakePort, livePort } from '../fake-port.fixture.ts';
-import { broken, Scripted, ScriptedAbandoning, useManualClock, wait } from '../scripted.fixture.ts';
+import { broken, ScriptedAbandoning, useManualClock, wait } from '../scripted.fixture.ts';
 
 useManualClock();
 
@@ -84,11 +84,19 @@ test('decide leaves the segment to the player if the controller fails or leaves 
   }
 });
 
-test('decide leaves segments to the player while no download can be measured', () => {
-  const { decisions, downloads, requests, messages } = scripted(new FakePort(), new Scripted() as ScriptedAbandoning);
-  for (const index of [0, 1, 2]) downloads.ended(requests(index), 'whole', 1);
-  expect(decisions.decide()).toBeUndefined();
+test('decide leaves segments to the player after three unmeasured downloads, until one is measured', () => {
+  const { decisions, downloads, requests, messages, session } = scripted();
+  for (const index of [0, 1, 2]) {
+    expect(decisions.decide()).toEqual(CHOICE);
+    downloads.ended(requests(index), 'whole', 1);
+  }
+  expect([decisions.decide(), session.record.requestedBits]).toEqual([undefined, 0]);
   expect(messages()).toEqual(['no download could be measured: the player decides']);
+  const request = requests(3);
+  wait(1);
+  downloads.received(request, { totalBits: 4e6 });
+  downloads.ended(request, 'whole', 1);
+  expect(decisions.decide()).toEqual(CHOICE);
 });
 
 test('reconsider asks a controller that keeps the download for certain after that time, and anew for another download', () => {

@@ -40,7 +40,7 @@ const MS_PER_DAY = 86_400_000;
  * What earlier sessions predict: the median throughput, the standard deviation of ln(throughput) within and between
  * sessions, their number, and the UTC day of the last, counted from 1970.
  */
-export type Statistics = [medianBps: number, spread: number, sessions: number, day: number];
+type Statistics = [medianBps: number, spread: number, sessions: number, day: number];
 
 export interface PriorForecasterOptions {
   /** The player, whose stream's origin is asked at the start of each session. */
@@ -144,7 +144,7 @@ export class PriorForecaster implements Forecaster {
 }
 
 /** Statistics after one more session; a difference from the past widens the spread. */
-export function withSession(
+function withSession(
   past: Statistics | undefined,
   { medianBps, spread, day }: { medianBps: number; spread: number; day: number },
 ): Statistics {

@@ -11,7 +11,8 @@ const resolveOptions = (options?: LeoAbrOptions) => resolveFor(options, HOST);
 const own = { name: 'own', decide: () => ({ representation: 0, controller: 'own', reason: 'none' }) };
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
 
-test.each([{}, { horizon: undefined, seed: undefined, risk: undefined }])('%j has all defaults', (options) => {
+const without = Object.create(null) as object;
+test.each([{}, without, { horizon: undefined, seed: undefined, risk: undefined }])('%j has all defaults', (options) => {
   const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
   expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, seed: 1, logger: console });
   expect(resolved.sizes).toBeUndefined();
@@ -55,11 +56,16 @@ test.each<[NonNullable<LeoAbrOptions['saveData']>, boolean, number]>([
 test.each<[string, unknown]>([
   ['options', 7],
   ['options', null],
+  ['options', new Date()],
   ['options.horison', { horison: 5 }],
   // A name that objects have.
   ['options.toString', { toString: 5 }],
   ['options.controller', { controller: 'mpc-x' }],
   ['options.controller', { controller: { name: 'x' } }],
+  ['options.controller', { controller: null }],
+  ['options.timeSource', { timeSource: { now: 0 } }],
+  // Only an object has methods.
+  ['options.timeSource', { timeSource: Object.assign(() => {}, { now: () => 0 }) }],
   ['options.horizon', { horizon: 21 }],
   ['options.horizon', { horizon: 2.5 }],
   ['options.risk', { risk: 1.1 }],
@@ -67,7 +73,6 @@ test.each<[string, unknown]>([
   ['options.saveData', { saveData: -1 }],
   ['options.saveData', { saveData: 101 }],
   ['options.saveData', { saveData: '5' }],
-  ['options.controller', { controller: 'mpc-d:cap' }],
   ['options.prior', { prior: { rate: 3 } }],
   ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
   ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
@@ -77,6 +82,10 @@ test.each<[string, unknown]>([
   ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
   ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
   ['options.live.rate', { live: { rate: 1 } }],
+  // Only an object of fields has options.
+  ['options.live', { live: [] }],
+  ['options.live', { live: new Map() }],
+  ['options.live', { live: new EventTarget() }],
 ])('resolveOptions names %s in the error of %j', (field, options) => {
   const error = expect.objectContaining({ name: 'InputError', field });
   expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);

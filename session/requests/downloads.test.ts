@@ -51,12 +51,16 @@ test('downloads that were complete at their first report have no latency', () =>
   expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
 });
 
-test('a whole download lasts until its last bits where the player does not measure it', () => {
-  const { downloads, request, receivedAfter, record } = requested();
-  receivedAfter(1, 4e6);
-  wait(0.5);
-  downloads.ended(request, 'whole');
-  expect(record().measured).toMatchObject([{ downloadSeconds: 1 }]);
+test.each([
+  ['whole', 'last bits', 0.5, [0.5e6, 1e6]],
+  ['abandoned', 'end', 0.75, [1e6]],
+] as const)('without a duration, %s downloads last until their %s; all bits count', (outcome, _, seconds, reports) => {
+  const { downloads, request, receivedAfter, record, bits } = requested();
+  for (const totalBits of reports) receivedAfter(0.5 / reports.length, totalBits);
+  wait(0.25);
+  downloads.ended(request, outcome);
+  expect(record().measured).toMatchObject([{ downloadSeconds: seconds }]);
+  expect(bits()).toBeCloseTo(1e6);
 });
 
 test('a retry by the player starts again at the first bit', () => {
@@ -69,15 +73,6 @@ test('a retry by the player starts again at the first bit', () => {
   expect(record().measured).toMatchObject([{ receivedBits: 4e6 }]);
   // 2 Mbit of the first attempt and all bits of the second.
   expect(bits()).toBeCloseTo(6e6);
-});
-
-test('the meter gets all bits of abandoned downloads, which last until their end', () => {
-  const { downloads, request, receivedAfter, record, bits } = requested();
-  receivedAfter(0.5, 1e6);
-  wait(0.25);
-  downloads.ended(request, 'abandoned');
-  expect(record().measured).toMatchObject([{ downloadSeconds: 0.75 }]);
-  expect(bits()).toBeCloseTo(1e6);
 });
 
 test('on demand one of six reports counts, and the last one; all of a live segment do', () => {

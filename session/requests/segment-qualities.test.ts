@@ -25,12 +25,10 @@ const upcomingOf = (qualities: SegmentQualities, index = 0, pricePerMbps = 0) =>
 test('a file gives rows by place in the presentation, up to the first segment that one representation lacks', () => {
   const qualities = new SegmentQualities(FILE, noHost, broken);
   expect(upcomingOf(qualities)).toEqual([[30, 80]]);
+  // Bits cost their price.
+  expect(upcomingOf(qualities, 0, 2)).toEqual([[28, 72]]);
   expect(upcomingOf(qualities, 1)).toBeUndefined();
   expect(upcomingOf(new SegmentQualities(undefined, noHost, broken))).toBeUndefined();
-});
-
-test('bits cost their price', () => {
-  expect(upcomingOf(new SegmentQualities(FILE, noHost, broken), 0, 2)).toEqual([[28, 72]]);
 });
 
 test('a function is asked for each segment; once it throws, it is left out and one fault says so', () => {

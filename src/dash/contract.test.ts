@@ -9,34 +9,19 @@ import { attached } from './fake-player.fixture.ts';
 
 useManualClock();
 
-/** `SwitchRequest.PRIORITY` of dash.js 5. */
-const PRIORITIES = [0, 0.5, 1];
-
-const made = () => {
-  const seen = attached({ controller: new Scripted() });
-  const { type, rulename, rule } = seen.player.rules[0]!;
-  return { ...seen, type, rulename, rule };
-};
-
-test('the rule is one of those for switches, made by a factory without arguments of its own', () => {
-  const { type, rulename, rule } = made();
+test('the rule is one of those for switches; of any number of instances, one has an opinion, on video alone', () => {
+  const { player } = attached({ controller: new Scripted() });
+  const { type, rulename, rule } = player.rules[0]!;
   expect([type, rulename]).toEqual(['qualitySwitchRules', 'LeoAbrRule']);
-  // dash.js compares `getClassName()` with the names of its own rules.
-  expect((rule({}).create() as unknown as { getClassName(): string }).getClassName()).toBe('LeoAbrRule');
-});
-
-test('dash.js makes any number of instances, and one of them has an opinion', () => {
-  const { player, rule } = made();
   const instances = Array.from({ length: 5 }, () => rule({}).create());
+  // dash.js compares it with the names of its own rules.
+  expect(instances.map((one) => one.getClassName())).toEqual(Array(5).fill('LeoAbrRule'));
   const answers = instances.map((one) => one.getSwitchRequest(player.rulesContext()).representation);
   expect(answers.map((answer) => answer?.id)).toEqual([undefined, undefined, undefined, undefined, 'v0']);
-});
-
-test.each(['video', 'audio', 'text', 'image', 'muxed'])('the rule answers with a switch request for %s', (type) => {
-  const { player } = made();
-  const answer = player.instances.at(-1)!.getSwitchRequest(player.rulesContext(type)) as unknown as object;
-  // `representation` null is NO_CHANGE.
-  expect(answer).toMatchObject({ representation: type === 'video' ? { id: 'v0' } : null, rule: 'LeoAbrRule' });
-  expect(PRIORITIES).toContain((answer as { priority: number }).priority);
-  if (type === 'video') expect(answer).toMatchObject({ reason: { message: expect.any(String) } });
+  for (const media of ['video', 'audio', 'text', 'image', 'muxed']) {
+    const opinion = { representation: { id: 'v0' }, reason: { message: expect.any(String) } };
+    // `representation` null is NO_CHANGE, and 0.5 is DEFAULT of `SwitchRequest.PRIORITY`.
+    const answer = { ...(media === 'video' ? opinion : { representation: null }), priority: 0.5, rule: 'LeoAbrRule' };
+    expect(instances[4]!.getSwitchRequest(player.rulesContext(media))).toMatchObject(answer);
+  }
 });

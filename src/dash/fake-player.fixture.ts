@@ -23,11 +23,7 @@ function defaultSettings() {
       cacheInitSegments: false,
       cmcd: { enabled: false },
       delay: { liveDelay: Number.NaN },
-      liveCatchup: {
-        enabled: null as boolean | null,
-        maxDrift: Number.NaN,
-        playbackRate: { min: Number.NaN, max: Number.NaN },
-      },
+      liveCatchup: { enabled: null as boolean | null, maxDrift: NaN, playbackRate: { min: NaN, max: NaN } },
       buffer: { fastSwitchEnabled: null as boolean | null, bufferTimeDefault: 18, bufferTimeAtTopQuality: 30 },
       abr: {
         hybridSwitchBufferTime: 12 as number | undefined,
@@ -50,22 +46,14 @@ function defaultSettings() {
 }
 
 interface SwitchRule {
-  getSwitchRequest(context: object): {
-    representation: { id: string } | null;
-    priority: number;
-    reason?: { message: string };
-  };
+  getClassName(): string;
+  getSwitchRequest(context: object): { representation: { id: string } | null };
 }
 
 /** The representations of a period of `count` segments. */
 export function fakeVideo(count = SEGMENTS, period: object = {}) {
-  const streamInfo = {
-    id: 'p0',
-    start: 0,
-    duration: count * SEGMENT_SECONDS,
-    manifestInfo: { isDynamic: false, duration: count * SEGMENT_SECONDS },
-    ...period,
-  };
+  const duration = count * SEGMENT_SECONDS;
+  const streamInfo = { id: 'p0', start: 0, duration, manifestInfo: { isDynamic: false, duration }, ...period };
   return LADDER_BPS.map((bandwidth, i) => ({
     id: `v${i}`,
     bandwidth,
@@ -88,7 +76,6 @@ export class FakePlayer extends StandIn {
   /** The page allows this many of the lowest. */
   bitrateLimit = Number.POSITIVE_INFINITY;
   live: { isLowLatency: boolean; targetSeconds: number; originalSeconds?: number } | undefined;
-  hasElement = true;
   readonly qualitySet: { id: string; reason: object }[] = [];
   private readonly _sent = new WeakMap<object, object>();
   private _levelSeconds = 0;
@@ -100,10 +87,7 @@ export class FakePlayer extends StandIn {
   getABRCustomRules = () => this.rules;
   on = this.addEventListener;
   off = this.removeEventListener;
-  getVideoElement = () => {
-    if (!this.hasElement) throw 'no element';
-    return this.media;
-  };
+  getVideoElement = () => this.media;
 
   updateSettings = (update: object) => {
     this.updates.push(update);

@@ -59,39 +59,43 @@ test('a second attachment and an unsupported player cause one fault each and no 
   expect(player.rules).toHaveLength(1);
 });
 
-/** One slow download on a link with an uncertain forecast; then the options change, and the player asks again. */
-function decidedAfter(change: object, refusal?: string) {
+/** One slow download on a link with an uncertain forecast; `next`: the next decision. */
+function downloaded() {
   const latest = (nowSeconds: number) => ({ ...Steady.prototype.latest(nowSeconds), quantilesBps: [[4e6, 5e6, 3e7]] });
   const seen = attached({ forecasters: [Object.assign(new Steady(), { latest })], prior: false });
-  const { player, handle, decisions } = seen;
+  const { player, decisions } = seen;
   player.ask();
   player.download(0, 4e6, 1);
-  const set = () => handle.set(change as ChangeableOptions);
-  if (refusal) expect(set).toThrow(refusal);
-  else set();
-  player.ask();
-  return { ...seen, ...decisions.at(-1)! };
+  const next = () => {
+    player.ask();
+    return decisions.at(-1)!;
+  };
+  return { ...seen, next };
 }
 
 test('handle.set(): the next decision uses the new options and earlier measurements', () => {
-  const { state, forecast, decision, handle, player, decisions } = decidedAfter({ risk: 1 });
+  const { handle, next } = downloaded();
+  handle.set({ risk: 1 });
+  const { state, forecast, decision } = next();
   expect(state.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
   expect(decision).toEqual(createLiveMpcL({ risk: 1 }).decide(state, forecast));
   expect(decision).not.toEqual(createLiveMpcL().decide(state, forecast));
   handle.set({ risk: undefined, qoe: 'log' } as unknown as ChangeableOptions);
-  player.ask();
-  expect(decisions[2]!.decision).toEqual(createLiveMpcL().decide(decisions[2]!.state, forecast));
-  expect(decisions[2]!.state.weights.quality(state.ladderBps[0]!)).toBe(0);
+  const after = next();
+  expect(after.decision).toEqual(createLiveMpcL().decide(after.state, forecast));
+  expect(after.state.weights.quality(state.ladderBps[0]!)).toBe(0);
   expect(handle.state.session).toBe(1);
 });
 
 const CHANGEABLE = 'risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live';
-test.each([
-  [{ seed: 3 }, `options.seed: expected a change of ${CHANGEABLE}, got 3`],
-  [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
-  [null as never, 'change: expected an object, got null'],
-])('handle.set(): %j is refused, and nothing changes', (change, message) => {
-  const { state, forecast, decision } = decidedAfter(change, message);
+test('handle.set(): after changes that are refused, nothing has changed', () => {
+  const { handle, next } = downloaded();
+  const set = (change: object | null) => () => handle.set(change as ChangeableOptions);
+  expect(set({ seed: 3 })).toThrow(`options.seed: expected a change of ${CHANGEABLE}, got 3`);
+  const horizon = 'options.horizon: expected a whole number from 1 to 20, got 0';
+  expect(set({ risk: 1, horizon: 0 })).toThrow(horizon);
+  expect(set(null)).toThrow('change: expected an object, got null');
+  const { state, forecast, decision } = next();
   expect(decision).toEqual(createLiveMpcL().decide(state, forecast));
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Scripted, useManualClock } from '../../session/scripted.fixture.ts';
+import { broken, Scripted, useManualClock } from '../../session/scripted.fixture.ts';
 import { ranges } from '../../session/stand-in.fixture.ts';
 import { attached, fakeVideo } from './fake-player.fixture.ts';
 
@@ -137,5 +137,5 @@ test('playback rate and pause are those of the media element', () => {
   expect(asked({}, { paused: true, playbackRate: 0.5 })).toMatchObject({ playbackRate: 0.5, isPaused: true });
   // dash.js may set a rate of 0 in a stall.
   expect(asked({}, { paused: false, playbackRate: 0 })).toMatchObject({ playbackRate: 1, isPaused: false });
-  expect(asked({ hasElement: false })).toMatchObject({ playbackRate: 1, isPaused: false });
+  expect(asked({ getVideoElement: broken })).toMatchObject({ playbackRate: 1, isPaused: false });
 });

@@ -4,16 +4,7 @@
  */
 
 import { afterAll, beforeAll } from '@jest/globals';
-import type {
-  ErrorDetails,
-  ErrorTypes,
-  HlsConfig,
-  Loader,
-  LoaderContext,
-  LoaderStats,
-  MediaFragment,
-  Part,
-} from 'hls.js';
+import type { HlsConfig, LoaderContext, LoaderStats, MediaFragment, Part } from 'hls.js';
 import Hls from 'hls.js';
 import Hls16 from 'hls.js-1.6';
 import { wait } from '../../session/scripted.fixture.ts';
@@ -90,9 +81,7 @@ function loaderOf(files: Record<string, string>) {
     }
     abort(): void {}
     destroy(): void {}
-  } as unknown as new (
-    config: HlsConfig,
-  ) => Loader<LoaderContext>;
+  } as unknown as NonNullable<HlsConfig['pLoader']>;
 }
 
 export class FakePlayer extends StandIn {
@@ -106,8 +95,7 @@ export class FakePlayer extends StandIn {
     files = playlists(),
   ) {
     super();
-    const pLoader = loaderOf(files) as unknown as NonNullable<HlsConfig['pLoader']>;
-    this.hls = new _Player({ autoStartLoad: false, pLoader, ...config });
+    this.hls = new _Player({ autoStartLoad: false, pLoader: loaderOf(files), ...config });
     Object.defineProperty(this.hls, 'mainForwardBufferInfo', {
       get: () => ({ len: this.bufferLevelSeconds, start: 0, end: this.bufferLevelSeconds }),
     });
@@ -182,10 +170,8 @@ export class FakePlayer extends StandIn {
   }
 
   error(type: string, details: string, frag?: MediaFragment): void {
-    this.hls.trigger(Hls.Events.ERROR, {
-      ...{ type: type as ErrorTypes, details: details as ErrorDetails, fatal: false, error: new Error(details) },
-      ...(frag && { frag }),
-    });
+    const event = { type, details, fatal: false, error: new Error(details), ...(frag && { frag }) };
+    this.hls.trigger(Hls.Events.ERROR, event as never);
   }
 
   send(index: number, level = this.ask()): Sent {

@@ -51,18 +51,11 @@ test('a live stream in parts: one request with chunks', () => {
   // Between parts, the level stays.
   controller.next = 2;
   expect([player.ask(), decisions.length]).toEqual([0, made]);
-  const more = Array.from({ length: 4 }, (_, i) => {
-    const part = Object.create(parts[3]!) as Part;
-    const index = 4 + i;
-    const start = parts[0]!.start + index * 0.5;
-    for (const [key, value] of Object.entries({ index, start, end: start + 0.5 })) {
-      Object.defineProperty(part, key, { value });
-    }
-    return part;
-  });
-  for (const part of more) {
+  const { start } = parts[0]!;
+  for (let index = 4; index < 8; index++) {
+    const times = { start: { value: start + index * 0.5 }, end: { value: start + (index + 1) * 0.5 } };
     wait(0.3);
-    load(part);
+    load(Object.create(parts[3]!, { index: { value: index }, ...times }));
   }
   expect([player.ask(), decisions.length]).toEqual([2, made + 1]);
   const { state } = decisions.at(-1)!;

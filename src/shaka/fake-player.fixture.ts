@@ -13,7 +13,6 @@ import {
 } from '../../session/stand-in.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import {
-  type Manifest,
   MEDIA_PLAYLIST,
   MEDIA_SEGMENT,
   OPERATION_ABORTED,
@@ -27,7 +26,7 @@ import {
 
 type RegisteredFilter = (type: number, request: ShakaRequest, context: object) => void;
 /** Chooses the highest variant that its estimate carries and the element's height allows. */
-export class OwnManager {
+class OwnManager {
   variants: Variant[] = [];
   maxHeight = Number.POSITIVE_INFINITY;
   switchTo: SwitchCallback | undefined;
@@ -126,8 +125,10 @@ export class FakePlayer extends StandIn {
   /** A media playlist, which has come before the first choice. */
   playlist: Uint8Array | undefined;
 
+  /** A copy, whose function stays the same. */
   getConfiguration() {
-    return structuredCloneOf(this.config);
+    const { abrFactory, ...config } = this.config;
+    return { abrFactory, ...structuredClone(config) };
   }
   configure(changes: object) {
     merge(changes, this.config);
@@ -268,11 +269,6 @@ export class FakePlayer extends StandIn {
   }
 }
 
-/** Functions stay the same. */
-function structuredCloneOf({ abrFactory, ...config }: FakePlayer['config']) {
-  return { abrFactory, ...structuredClone(config) };
-}
-
 export function attached<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C> = {},
   player = new FakePlayer(),
@@ -296,16 +292,6 @@ export function livePlayer(serviceDescription: object | null = { targetLatency: 
     serviceDescription,
   };
   player.end = 98;
-  return player;
-}
-
-/** The playlist of 98 s has segments of 4 s, and parts if its text has; a part that is hinted at counts as listed. */
-export function liveHlsPlayer(text: string): FakePlayer {
-  const player = livePlayer(null);
-  const { presentationTimeline } = player.manifest as Manifest;
-  const ofHls = { getSegmentAvailabilityEnd: () => 98, getAvailabilityTimeOffset: () => 0 };
-  player.manifest = { type: 'HLS', presentationTimeline: { ...presentationTimeline, ...ofHls } };
-  player.playlist = new TextEncoder().encode(text);
   return player;
 }
 

@@ -98,24 +98,18 @@ test('decides anew in mid-download if Shaka bans what is loading', () => {
   expect(decisions).toHaveLength(2);
 });
 
-/** As `selectVariantTrack()` does, while the buffer is full and a decision is due. */
-function selected(clearBuffer: boolean) {
-  const seen = loaded();
-  const { controller, player } = seen;
+test.each([true, false])("the page's choice is played for a segment; buffer cleared: %s", (clearBuffer) => {
+  const { player, decisions, controller } = loaded();
   for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
-  expect(seen.decisions).toHaveLength(3);
+  expect(decisions).toHaveLength(3);
   controller.next = controller.instead = 0;
+  // As `selectVariantTrack()` does, while the buffer is full and a decision is due.
   player.active = player.variants[2];
   player.plays();
   if (clearBuffer) player.seeks(0);
   else player.media.currentTime = 6;
   player.media.emit('timeupdate');
   player.switches.length = controller.inFlights.length = 0;
-  return seen;
-}
-
-test.each([true, false])("the page's choice is played for a segment; buffer cleared: %s", (clearBuffer) => {
-  const { player, decisions, controller } = selected(clearBuffer);
   const sent = player.send(clearBuffer ? 0 : 3);
   wait(3);
   expect([player.switches, decisions.length, controller.inFlights.length]).toEqual([[], 3, 0]);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { chunkOf } from '../../session/stand-in.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
-import { attached, type FakePlayer, liveHlsPlayer, livePlayer, playLive, segmentAt } from './fake-player.fixture.ts';
+import { attached, type FakePlayer, livePlayer, playLive, segmentAt } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -47,7 +47,11 @@ test.each([
   ['parts, where the next one is listed too', PARTS, true, { chunkSeconds: 0.5, firstChunkAtSeconds: 1 }],
   ['segments, if the page wants no low latency', PARTS, false, { chunkSeconds: 4, firstChunkAtSeconds: 4 }],
 ])('HLS ends with its newest %s', (_, playlist, lowLatencyMode, { chunkSeconds, firstChunkAtSeconds }) => {
-  const player = liveHlsPlayer(playlist);
+  const player = livePlayer(null);
+  // Of 98 s. A part that is hinted at counts as listed.
+  const ends = { getSegmentAvailabilityEnd: () => 98, getAvailabilityTimeOffset: () => 0 };
+  player.manifest = { type: 'HLS', presentationTimeline: { ...ends, getMaxSegmentDuration: () => 4 } };
+  player.playlist = new TextEncoder().encode(playlist);
   Object.assign(player.config.streaming, { lowLatencyMode });
   const { live, segmentIndex } = firstState(player);
   expect(live).toMatchObject({ chunkSeconds, latencySeconds: live!.targetLatencySeconds });

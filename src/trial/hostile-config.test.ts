@@ -6,9 +6,9 @@ import * as hls from '../hls/fake-player.fixture.ts';
 import type { LeoAbrOptions } from '../index.ts';
 import { PAGE } from '../page-host.ts';
 import * as shaka from '../shaka/fake-player.fixture.ts';
-import { type Arm, reportSessions } from '../trial.ts';
+import type { Arm } from '../trial.ts';
 import { answers, assign, GOOD, items, says, useConfigAddress, VIEWERS } from './config.fixture.ts';
-import { PLAIN, playSession } from './observed-session.fixture.ts';
+import { observe, PLAIN, playSession } from './observed-session.fixture.ts';
 
 useConfigAddress();
 hls.useWindow();
@@ -76,10 +76,7 @@ test('of 10,000 hostile configurations none breaks playback', async () => {
     const { handle } = arm?.options ? ATTACHED[i % 3]!({ ...arm.options, logger: null }) : {};
     if (handle) expect(handle.state.status).toBe('attached');
     if (i % 100 > 0) continue;
-    const plain = Object.values(PLAIN)[i % 3]!();
-    const reports = reportSessions(plain.api, { arm, leoAbr: handle as never, logger: null });
-    const seen: { started: boolean }[] = [];
-    reports.on('session', (report) => seen.push(report));
+    const { plain, seen, reports } = observe(Object.values(PLAIN)[i % 3]!, { arm, leoAbr: handle as never });
     playSession(plain);
     reports.stop();
     expect(seen).toMatchObject([{ started: true }]);

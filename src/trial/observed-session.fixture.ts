@@ -1,12 +1,13 @@
-/** The stand-ins of all players without the plugin, and a session in them. */
+/** The stand-ins of all players without the plugin, and an observed session in them. */
 
 import Hls from 'hls.js';
+import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { wait } from '../../session/scripted.fixture.ts';
 import { LADDER_BPS, SEGMENT_SECONDS, type StandIn } from '../../session/stand-in.fixture.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
 import * as hls from '../hls/fake-player.fixture.ts';
 import * as shaka from '../shaka/fake-player.fixture.ts';
-import type { ObservablePlayer } from '../trial.ts';
+import { type ObservablePlayer, type ReportOptions, reportSessions } from '../trial.ts';
 
 export interface Plain {
   player: StandIn;
@@ -71,6 +72,15 @@ export const PLAIN: Record<string, () => Plain> = {
     };
   },
 };
+
+/** The reports of a player so far. Each is valid as a line of JSON. */
+export function observe(newPlain: () => Plain, options: ReportOptions = {}) {
+  const plain = newPlain();
+  const seen: SessionReport[] = [];
+  const reports = reportSessions(plain.api, { logger: null, ...options });
+  reports.on('session', (report) => seen.push(validSessionReport(JSON.parse(JSON.stringify(report)))));
+  return { plain, seen, reports };
+}
 
 /** Plays `seconds` of media at the rate, in steps of 0.1 s. */
 export function play({ media }: StandIn, seconds: number, rate = 1): void {

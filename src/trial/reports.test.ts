@@ -1,25 +1,16 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { modelledQuality } from '../../abr/qoe/quality.ts';
-import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
+import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { HOST } from '../../session/host.fixture.ts';
 import { Events } from '../../session/page/events.ts';
 import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
 import * as hls from '../hls/fake-player.fixture.ts';
 import { type Arm, assignArm, type ReportOptions, reportSessions } from '../trial.ts';
-import { PLAIN, type Plain, play, playSession } from './observed-session.fixture.ts';
+import { observe, PLAIN, play, playSession } from './observed-session.fixture.ts';
 
 useManualClock();
 hls.useWindow();
-
-/** The reports of a player so far. Each is valid as a line of JSON. */
-function observe(newPlain: () => Plain, options: ReportOptions = {}) {
-  const plain = newPlain();
-  const seen: SessionReport[] = [];
-  const reports = reportSessions(plain.api, { logger: null, ...options });
-  reports.on('session', (report) => seen.push(validSessionReport(JSON.parse(JSON.stringify(report)))));
-  return { plain, seen, reports };
-}
 
 describe.each(Object.entries(PLAIN))('%s', (name, newPlain) => {
   test('reports what a viewer got, at the end of the session', () => {

@@ -1,9 +1,9 @@
 import { beforeEach, expect, jest, test } from '@jest/globals';
-import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
+import { validSessionReport } from '../../abr/qoe/session-report.ts';
 import { broken, wait } from '../../session/scripted.fixture.ts';
-import { type ReportOptions, reportSessions } from '../trial.ts';
+import type { ReportOptions } from '../trial.ts';
 import { define, items, settled, usePage } from './config.fixture.ts';
-import { PLAIN, play, playSession } from './observed-session.fixture.ts';
+import { observe, PLAIN, play, playSession } from './observed-session.fixture.ts';
 
 usePage();
 
@@ -31,13 +31,7 @@ beforeEach(() => {
 });
 
 /** A visit to the page; what plays there is reported. */
-function visit(more: ReportOptions = {}) {
-  const plain = PLAIN['dash.js']!();
-  const seen: SessionReport[] = [];
-  const reports = reportSessions(plain.api, { report: URL, logger: null, ...more });
-  reports.on('session', (report) => seen.push(report));
-  return { plain, seen, reports };
-}
+const visit = (more: ReportOptions = {}) => observe(PLAIN['dash.js']!, { report: URL, ...more });
 
 function played(more?: ReportOptions) {
   const visited = visit(more);

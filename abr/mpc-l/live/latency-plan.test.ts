@@ -100,10 +100,9 @@ test('a rate that can be noticed is no choice after too much time off 1, and a d
 });
 
 test('a chunk that needs a higher latency slows playback down before it, as long as needed and no longer', () => {
-  const need = 1.05;
   // In each step the chunk comes nearer.
-  const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: need }));
-  expect(Math.abs(latencies[25]! - need)).toBeLessThan(0.03);
+  const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: 1.05 }));
+  expect(Math.abs(latencies[25]! - 1.05)).toBeLessThan(0.03);
   expect(latencies.slice(0, 6)).toEqual(new Array(6).fill(TARGET_SECONDS));
 });
 

@@ -206,3 +206,10 @@ test('a forecast is used from its age on', () => {
   expect((link.bitsUntil(0, 10) - link.bitsUntil(0, 2.5)) / 20e6).toBeCloseTo(7.5, 6);
   expect(read(steps, { age: 14 }).bitsUntil(0, 1) / 20e6).toBeCloseTo(1, 6);
 });
+
+test('cells that rounding loses beside a huge one are waited out', () => {
+  const link = new LinkPaths(1);
+  link.bits.fill(1e300, 1);
+  link.bits[CELLS] = 2e300;
+  expect(link.arrivalSeconds(0, 0.25, 1)).toBeCloseTo(DRAWN_SECONDS - 0.1, 9);
+});

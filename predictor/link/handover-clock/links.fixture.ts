@@ -26,7 +26,7 @@ export function noisyLink(seed: number, noise: number): Link {
   return (second) => 60e6 * Math.exp(noise * normal(seededRandom(seed * 104729 + Math.round(second / STEP_SECONDS))));
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   untilSeconds: number;
   fromSeconds?: number;
   /** Seconds of downloading per 4 s; the rest is idle. Default 3. */

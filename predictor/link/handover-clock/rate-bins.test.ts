@@ -26,10 +26,11 @@ test('a longer observation is one bin', () => {
   expect(binsOf(seconds(0, 0, 0))).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
 });
 
-test('the end of a download does not count', () => {
+test('the end of a download does not count, so too short a download is no measurement', () => {
   const [bin] = binsOf([...tenths(0, 4, 1e5), [0.4, 0.5, 3e4], [0.5, 0.55, 0], LATER]);
   expect(bin!.seconds).toBeCloseTo(0.4);
   expect(bin!.value).toBeCloseTo(Math.log(1e6), 5);
+  expect(binsOf([[0, 0.05, 1e5], [0.05, 0.3, 1e5], LATER])).toEqual([]);
 });
 
 test('a round trip between two segments does not close a bin, a longer pause does', () => {
@@ -37,10 +38,6 @@ test('a round trip between two segments does not close a bin, a longer pause doe
   const [first, second] = binsOf([...tenths(0, 5, 1e5), ...tenths(2, 7, 2e5), LATER]);
   expect(first!.seconds).toBeCloseTo(0.3);
   expect(second!.atSeconds).toBeCloseTo(2.25);
-});
-
-test('too short a download is no measurement', () => {
-  expect(binsOf([[0, 0.05, 1e5], [0.05, 0.3, 1e5], LATER]).length).toBe(0);
 });
 
 test('ignores overlapping observations, and follows a clock that was set back', () => {
