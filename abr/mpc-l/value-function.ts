@@ -235,8 +235,7 @@ export class ValueFunction {
       for (let row = 0; row < size; row += POINTS) {
         for (let i = row + first; i < row + end; i++) {
           let sum = 0;
-          let at = i;
-          for (let to = from * bins; to < (from + 1) * bins; to++, at += size) sum += transitions[to]! * outcome[at]!;
+          for (let to = 0; to < bins; to++) sum += transitions[from * bins + to]! * outcome[to * size + i]!;
           later[from * size + i] = watchShare * (sum - seconds * this._outageCost[i - row]!);
         }
       }
