@@ -41,23 +41,22 @@ function cell(of: Estimate | null | undefined): readonly number[] | null {
   return of ? [of.value, ...(of.ci95 ?? [])] : null;
 }
 
+const TRANSPORT = /-(udp|tcp)-/;
+
 /** If recordings are named after their transport, each transport has rows, because TCP and UDP see different links. */
 function sessionRows(results: Results): ResultRow[] {
   const { sessions, summary, scenario, tool } = results;
   const byTransport = groupBy(
-    sessions.flatMap((session) => {
-      const transport = /-(udp|tcp)-/.exec(session.trace)?.[1];
-      return transport ? [{ ...session, dataset: `${session.dataset} ${transport}` }] : [];
-    }),
-    ({ dataset }) => dataset,
+    sessions.filter(({ trace }) => TRANSPORT.test(trace)),
+    ({ dataset, trace }) => `${dataset} ${TRANSPORT.exec(trace)![1]}`,
   );
   const ways = unitsByDataset(sessions);
   // A transport has the units of its data set.
   const parts = [...byTransport].flatMap(([name, part]) =>
     summarise(
-      part,
+      part.map((session) => ({ ...session, dataset: name })),
       { scenario, baseline: tool.baseline, seed: tool.seed },
-      new Map([[name, ways.get(name.replace(/ \w+$/, ''))!]]),
+      new Map([[name, ways.get(part[0]!.dataset)!]]),
     ),
   );
   const byLink = (['slow', 'other'] as const).map((links) =>

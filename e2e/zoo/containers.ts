@@ -25,6 +25,9 @@ function nalUnits(sample: Uint8Array): Uint8Array[] {
 // ---- Common encryption (ISO/IEC 23001-7), scheme `cenc` ----
 
 export const KEY = { id: Buffer.from(`${'00'.repeat(15)}07`, 'hex'), key: Buffer.from('1e0a'.repeat(8), 'hex') };
+const IV_BYTES = 8;
+/** The start of a NAL unit stays clear: its length, and its headers with a margin. */
+const CLEAR_BYTES = 36;
 
 /** Applies a change to the content of the box at a path. */
 function within(bytes: Uint8Array, [type, ...rest]: string[], change: (content: Uint8Array) => Uint8Array): Uint8Array {
@@ -50,28 +53,39 @@ export function withSampleEntry(init: Uint8Array, change: (entry: Uint8Array, ty
 export function encryptedInit(init: Uint8Array): Uint8Array {
   const withPssh = within(init, ['moov'], (content) => concatBytes([content, PSSH]));
   return withSampleEntry(withPssh, (entry, type) => {
-    const tenc = fullBox('tenc', 0, 0, Uint8Array.of(0, 0, 1, 8), KEY.id);
+    const tenc = fullBox('tenc', 0, 0, Uint8Array.of(0, 0, 1, IV_BYTES), KEY.id);
     const schm = fullBox('schm', 0, 0, ascii('cenc'), u32(0x10000));
     const sinf = box('sinf', box('frma', ascii(type)), schm, box('schi', tenc));
     return box(type === 'avc1' ? 'encv' : 'enca', entry, sinf);
   });
 }
 
-/**
- * Marks the samples of a fragment as encrypted. `composeSegment` has made it without padding. All bytes of a sample are
- * in a clear part, so players need the key, but decrypt nothing.
- */
-export function encryptedFragment(bytes: Uint8Array): Uint8Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
+/** Encrypts a fragment, `moof` and `mdat`, that `composeSegment` has made without padding. */
+export function encryptedFragment(fragment: Uint8Array, isVideo: boolean): Uint8Array {
+  const bytes = fragment.slice();
+  const view = new DataView(bytes.buffer);
   const trun = findBox(bytes, 'moof/traf/trun').start;
   const count = view.getUint32(trun + 4);
+  let at = findBox(bytes, 'mdat').start;
   const entries = Array.from({ length: count }, (_, i) => {
-    const sampleBytes = u32(view.getUint32(trun + 12 + 12 * i + 4)).subarray(2);
-    // Initialization vector, number of parts, clear bytes, encrypted bytes.
-    return concatBytes([u32(0), u32(i + 1), Uint8Array.of(0, 1), sampleBytes, u32(0)]);
+    const sample = bytes.subarray(at, at + view.getUint32(trun + 12 + 12 * i + 4));
+    const iv = Buffer.alloc(16);
+    iv.writeUInt32BE(i + 1);
+    const cipher = createCipheriv('aes-128-ctr', KEY.key, iv);
+    const parts = isVideo ? nalUnits(sample).map(({ length }) => subsample(4 + length)) : [[0, sample.length] as const];
+    let part = 0;
+    for (const [clear, hidden] of parts) {
+      part += clear;
+      sample.set(cipher.update(sample.subarray(part, part + hidden)), part);
+      part += hidden;
+    }
+    at += sample.length;
+    const table = parts.map(([clear, hidden]) => concatBytes([u32(clear).subarray(2), u32(hidden)]));
+    return concatBytes([iv.subarray(0, IV_BYTES), ...(isVideo ? [u32(parts.length).subarray(2), ...table] : [])]);
   });
-  const senc = fullBox('senc', 0, 2, u32(count), ...entries);
-  const saiz = fullBox('saiz', 0, 0, Uint8Array.of(entries[0]!.length), u32(count));
+  const senc = fullBox('senc', 0, isVideo ? 2 : 0, u32(count), ...entries);
+  const sizes = Uint8Array.from(entries, ({ length }) => length);
+  const saiz = fullBox('saiz', 0, 0, Uint8Array.of(0), u32(count), sizes);
   const traf = findBox(bytes, 'moof/traf');
   // The entries begin after the header, the flags and the count of `senc`; the offset counts from the `moof`.
   const saio = fullBox('saio', 0, 0, u32(1), u32(traf.end - findBox(bytes, 'moof').start + 8 + 16));
@@ -79,6 +93,12 @@ export function encryptedFragment(bytes: Uint8Array): Uint8Array {
   const addedBytes = added.reduce((sum, { length }) => sum + length, 0);
   view.setUint32(trun + 8, view.getUint32(trun + 8) + addedBytes);
   return within(bytes, ['moof', 'traf'], (content) => concatBytes([content, ...added]));
+}
+
+/** Numbers of clear and encrypted bytes. Encrypted bytes are whole blocks. */
+function subsample(bytes: number): readonly [number, number] {
+  const hidden = Math.max(0, bytes - CLEAR_BYTES) & ~15;
+  return [bytes - hidden, hidden];
 }
 
 export const SEGMENT_IV = Buffer.alloc(16, 5);

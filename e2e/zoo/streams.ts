@@ -155,7 +155,9 @@ function trackOf(
 function segmentBody(clip: Clip, place: containers.Place, { container, encryption }: ZooStream): ByteRuns {
   const { startSeconds, seconds, sizeBytes } = place;
   const request: SegmentSpec = { clip, index: startSeconds / seconds, segmentSeconds: seconds };
-  if (encryption === 'clearkey') return padded(encryptedFragment(composeSegment(request)[0]!.toBytes()), sizeBytes);
+  if (encryption === 'clearkey') {
+    return padded(encryptedFragment(composeSegment(request)[0]!.toBytes(), clip.kind === 'video'), sizeBytes);
+  }
   const isTs = container === 'ts';
   const media = isTs ? tsSegment(clip, audioClip(), place) : composeSegment({ ...request, sizeBytes })[0]!;
   return encryption === 'aes-128' ? encryptedFile(media) : media;

@@ -40,7 +40,7 @@ test('an abandoned segment that is requested again is the same segment, and its 
   expect(inFlight()).toMatchObject({ abandonments: 2, sessionRequestedBits: 32e6, sessionWastedBits: 2e6 });
   expect(record()).toMatchObject({ beforeLastBps: 1e6, wholeDownloads: 1 });
   expect(record().measured.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
-  // Of another segment, which failed once.
+  // A failed request of the next segment is no abandonment.
   end(begin(2), 0, 'failed');
   begin(2);
   expect(inFlight()?.abandonments).toBe(0);

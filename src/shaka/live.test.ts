@@ -48,7 +48,7 @@ test.each([
   ['segments, if the page wants no low latency', PARTS, false, { chunkSeconds: 4, firstChunkAtSeconds: 4 }],
 ])('HLS ends with its newest %s', (_, playlist, lowLatencyMode, { chunkSeconds, firstChunkAtSeconds }) => {
   const player = livePlayer(null);
-  // Of 98 s. A part that is hinted at counts as listed.
+  // Shaka says that 98 s of media exist. A part in a preload hint counts as listed.
   const ends = { getSegmentAvailabilityEnd: () => 98, getAvailabilityTimeOffset: () => 0 };
   player.manifest = { type: 'HLS', presentationTimeline: { ...ends, getMaxSegmentDuration: () => 4 } };
   player.playlist = new TextEncoder().encode(playlist);
