@@ -20,15 +20,15 @@ describePlayers([['dash'], ['hls.js']] as const, () => {
       const lab = await window.lab.play({ manifest, options: { abandon: true, prior: false } });
       await window.lab.until('the last decision', ({ decisions }) => decisions.at(-1)?.state.segmentIndex === 10);
       return {
-        kinds: lab.decisions.map(({ kind }) => kind),
+        // Bits that a busy page gets late may be reason enough to give up, but only once they arrive.
+        abandonedBeforeBits: lab.decisions.filter(({ inFlight }) => inFlight?.receivedBits === 0),
         rungs: lab.requests.map(({ rung }) => rung),
         setUps: lab.decisions.map(({ state }) => Math.max(0, ...(state.setupSeconds ?? []))),
       };
     });
     // The plugin expects of each representation the wait of the first.
     expect(Math.max(...seen.setUps)).toBeGreaterThan(WAIT_MS / 1000 - 0.3);
-    expect(seen.kinds).not.toContain('abandon');
+    expect(seen.abandonedBeforeBits).toEqual([]);
     expect(Math.max(...seen.rungs)).toBeGreaterThan(1);
-    expect(seen.rungs).toHaveLength(11);
   });
 });
