@@ -140,7 +140,8 @@ async function inShell(
   during: (match: string) => Promise<void>,
 ) {
   // Without a terminal: npx cannot ask, and with `yes=false` it installs nothing on its own.
-  const env = { npm_config_yes: 'false', npm_config_ignore_scripts: 'true', NO_COLOR: '1' };
+  // An earlier test's build may have left `NODE_ENV=production`, with which npm installs no development dependencies.
+  const env = { NODE_ENV: '', npm_config_yes: 'false', npm_config_ignore_scripts: 'true', NO_COLOR: '1' };
   const { child, ended, match } = startProgram('bash', ['-ec', script], { cwd, env, detached: true });
   const matched = await match(until);
   try {
