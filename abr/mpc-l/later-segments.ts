@@ -19,7 +19,7 @@ const TAIL_WEIGHT = 0.3;
 const PREPARED_SECONDS = 75;
 
 export interface ValueProblem {
-  /** Number of ranks of capacity. */
+  /** Number of ranks of capacity; at most `MOST_BINS`. */
   bins: number;
   /** Ends of the steps in seconds from now; the last step goes on. */
   stepEndsSeconds: readonly number[];
@@ -56,7 +56,7 @@ export interface LaterSegment {
   seconds: number;
   /** QoE of the segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
-  /** `[from * bins + to]` */
+  /** `[from * MOST_BINS + to]`; 0 for ranks that do not exist. */
   transitions: Float64Array;
   sizesBits: readonly number[];
   qualities: readonly number[];

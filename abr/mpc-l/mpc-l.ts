@@ -21,9 +21,10 @@ import {
   SegmentOutcomes,
 } from './segment-outcomes.ts';
 import { usableForecast } from './usable-forecast.ts';
+import { MOST_BINS } from './value-function.ts';
 
 /** Rank bins in the value function. */
-export const BINS = 8;
+export const BINS = MOST_BINS;
 const MAX_ABANDONMENTS = 4;
 /** No download is abandoned this soon after its request. MPC-D's rule has no forecast, so it waits longer. */
 const SETTLE_SECONDS = 0.3;

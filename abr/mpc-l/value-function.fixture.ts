@@ -5,6 +5,7 @@
 
 import { changeCost, stallCost } from '../qoe/qoe.ts';
 import type { ValueProblem } from './later-segments.ts';
+import { MOST_BINS } from './value-function.ts';
 
 /** V of a buffer level, the rank of the last seen capacity and the previous representation, before stage `k`. */
 export function referenceValue(problem: ValueProblem, level: number, rank: number, previous: number, k = 0): number {
@@ -21,7 +22,7 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
   for (let r = 0; r < qualities.length; r++) {
     let q = 0;
     for (let to = 0; to < bins; to++) {
-      q += stage.transitions[rank * bins + to]! * outcome(problem, k, buffered, rates, to, r);
+      q += stage.transitions[rank * MOST_BINS + to]! * outcome(problem, k, buffered, rates, to, r);
     }
     best = Math.max(best, q - changeCost(costs, qualities[previous]!, qualities[r]!));
   }

@@ -5,12 +5,17 @@ import { runningSums } from '../random-states.fixture.ts';
 import type { ValueProblem } from './later-segments.ts';
 import { rankTransitions } from './rank-chain.ts';
 import { referenceValue } from './value-function.fixture.ts';
-import { ValueFunction } from './value-function.ts';
+import { MOST_BINS, ValueFunction } from './value-function.ts';
 
 /** The grid of the value function: 25 levels `top * (n / 24) ** 1.5`, at which it does not interpolate. */
 const GRID_POINTS = 25;
 const gridLevel = (problem: ValueProblem, n: number) =>
   Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds) * (n / (GRID_POINTS - 1)) ** 1.5;
+
+const inRowsOfMost = (bins: number, matrix: Float64Array) =>
+  Float64Array.from({ length: bins * MOST_BINS }, (_, i) =>
+    i % MOST_BINS < bins ? matrix[Math.floor(i / MOST_BINS) * bins + (i % MOST_BINS)]! : 0,
+  );
 
 type Size = { stages: number; bins: number; capSegments: fc.Arbitrary<number> };
 /** Least growth of capacity from rank to rank, in Mbit/s, and costs of a stall beside 0. */
@@ -66,7 +71,7 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
           seconds: length * segmentSeconds,
           qualityScale: (length * segmentSeconds) / 4,
           watchShare,
-          transitions: rankTransitions(bins, correlation, { weight: 0.1, tail: 0.2 }),
+          transitions: inRowsOfMost(bins, rankTransitions(bins, correlation, { weight: 0.1, tail: 0.2 })),
           qualities: rungQualities.map((q) => scene * q),
           sizesBits: rungQualities.map((q) => (q + 0.5) * 1e6 * length * segmentSeconds * factor),
         })),
