@@ -32,6 +32,8 @@ export class SegmentDownload {
   firstByteAtSeconds: number | undefined;
   lastProgressAtSeconds: number | undefined;
   readonly link: LinkWatch;
+  /** Seconds until the first attempt that was answered. */
+  unansweredSeconds = 0;
   /** Bits whose time is known. The time of the first bits is unknown if they turn out to be all. */
   private _timedBits = 0;
 
@@ -50,6 +52,7 @@ export class SegmentDownload {
 
   /** The player has begun the request again, so the body comes again from its first byte. */
   restarted(atSeconds: number): void {
+    if (this.firstByteAtSeconds === undefined) this.unansweredSeconds = atSeconds - this.requestedAtSeconds;
     if (this.receivedBits === 0) return;
     this.receivedBits = 0;
     this._timedBits = 0;

@@ -25,6 +25,7 @@ export function sessionOptions({ controller, forecaster, downloadsKept, utcMs, .
     live: {},
     cmcd: false,
     sizes: undefined,
+    usesQuality: true,
     horizon: LARGEST_HORIZON,
     controllerName: controller.name,
     newController: () => controller,

@@ -9,7 +9,7 @@ import type { SegmentSizes } from '../requests/segment-sizes.ts';
 import type { SessionRecord } from '../requests/session.ts';
 import type { Clocks } from '../requests/session-clock.ts';
 
-export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon' | 'pricePerMbps'>;
+export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon' | 'pricePerMbps' | 'usesQuality'>;
 
 interface StateParts {
   situation: Situation;
@@ -40,11 +40,10 @@ export function playerState({
   const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
   const live =
     situation.live && record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
-  const upcomingQualities = qualities.upcoming(situation, {
-    index: indexInPeriod,
-    count: rows,
-    pricePerMbps: options.pricePerMbps,
-  });
+  const { pricePerMbps } = options;
+  const upcomingQualities = options.usesQuality
+    ? qualities.upcoming(situation, { index: indexInPeriod, count: rows, pricePerMbps })
+    : undefined;
   const { indexedSeconds } = situation;
   const upcomingSeconds =
     indexedSeconds &&

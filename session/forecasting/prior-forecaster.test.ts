@@ -116,6 +116,8 @@ test('the stored statistics are forgotten after a month; of more than 20 origins
   for (let i = 0; i < 20; i++) play(storage, `https://${i}.example`);
   expect(Object.keys(storage.stored())).toHaveLength(20);
   expect(storage.stored()).not.toHaveProperty([ORIGIN]);
+  play(storage, 'https://another.example');
+  expect(storage.stored()).toHaveProperty(['https://another.example']);
   jest.setSystemTime((TODAY + 61) * DAY_MS);
   play(storage);
   expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, TODAY + 61] });

@@ -108,14 +108,13 @@ export class PriorForecaster implements Forecaster {
     if (!(medianBps > 0)) return;
     const squares = rates.map((rate) => Math.log(Math.max(rate / medianBps, FLOOR_SHARE)) ** 2);
     const spread = Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
-    const all = {
-      ...this._stored(),
-      [this._origin]: withSession(this._past, { medianBps, spread, day: this._today() }),
-    };
-    const newest = Object.entries(all).sort(([, a], [, b]) => b[3] - a[3]);
+    const own = withSession(this._past, { medianBps, spread, day: this._today() });
+    const all = { ...this._stored(), [this._origin]: own };
+    // Others may be of the same day.
+    const dayOf = (origin: string) => (origin === this._origin ? Number.POSITIVE_INFINITY : all[origin]![3]);
+    const newest = Object.keys(all).sort((a, b) => dayOf(b) - dayOf(a));
     attempt(() => {
-      const origins = newest.slice(0, MAX_ORIGINS).map(([origin]) => origin);
-      const text = JSON.stringify(all, origins);
+      const text = JSON.stringify(all, newest.slice(0, MAX_ORIGINS));
       this._options.host.storage()!.setItem(STORAGE_KEY, text);
     });
   }

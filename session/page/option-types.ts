@@ -64,7 +64,7 @@ export interface LeoAbrOptions {
    */
   watchSeconds?: number;
   /**
-   * `mpc-l`: replace a download that would stall playback by a lower bitrate, at most four times per segment. Default
+   * `mpc-l`: if a download would stall playback, request a lower bitrate instead, at most four times per segment. Default
    * true.
    */
   abandon?: boolean;

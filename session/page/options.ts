@@ -44,13 +44,14 @@ export interface ResolvedOptions
   extends Required<Pick<LeoAbrOptions, 'seed' | 'debug' | 'logger' | 'timeSource' | 'live' | 'cmcd'>> {
   host: Host;
   sizes: LeoAbrOptions['sizes'];
+  quality: LeoAbrOptions['quality'];
   /** The controller gets the sizes of at least this many segments, whatever it plans. */
   horizon: number;
   controllerName: string;
   newController(): Controller;
   weightsOf(pictures: Pictures): QoeWeights;
-  /** The page's qualities of segments: quality less its price of bits. Undefined: by `weightsOf`. */
-  quality: LeoAbrOptions['quality'];
+  /** Whether `quality` counts, less the price of bits. Otherwise `weightsOf` does. */
+  usesQuality: boolean;
   pricePerMbps: number;
   /** Makes the controller's forecasts; undefined without forecasters. */
   newForecasting: ((surroundings: Surroundings) => Forecasting) | undefined;
@@ -139,10 +140,11 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
     logger,
     timeSource: options.timeSource || deviceClock(host),
     sizes,
+    quality: options.quality,
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
     newController: () => observed(newController()),
-    quality: qoe === 'perceived' ? options.quality : undefined,
+    usesQuality: qoe === 'perceived',
     pricePerMbps,
     weightsOf: weights ?? weightsOfPictures(qoe, pricePerMbps),
     newForecasting: forecastingOf(options, host),

@@ -75,6 +75,17 @@ test('a retry by the player starts again at the first bit', () => {
   expect(bits()).toBeCloseTo(6e6);
 });
 
+test("an attempt without an answer is a wait, although the player's time is the last attempt's", () => {
+  const { downloads, request, receivedAfter, record } = requested();
+  wait(1.05);
+  downloads.restarted(request);
+  receivedAfter(0.05, 1e5);
+  receivedAfter(0.5, 4e6);
+  downloads.ended(request, 'whole', 0.55);
+  const [first, ...others] = record().measured;
+  expect([first, others]).toMatchObject([{ downloadSeconds: expect.closeTo(0.5, 9), latencySeconds: 0 }, []]);
+});
+
 test('on demand one of six reports counts, and the last one; all of a live segment do', () => {
   const { downloads, request, receivedAfter, record, bits, rates } = requested();
   for (let n = 1; n <= 100; n++) {

@@ -110,8 +110,8 @@ export class Downloads {
   }
 
   /**
-   * A request ended; its last bits must have been reported before. `downloadSeconds`: its duration, where the player
-   * measures it. Default: until its last bits, if it is whole.
+   * A request ended; its last bits must have been reported before. `downloadSeconds`: duration of its last attempt, where
+   * the player measures it. Default: until its last bits, if it is whole.
    */
   ended(request: object, outcome: Outcome, downloadSeconds?: number): void {
     const { session, clock, sizes, ticker } = this._parts;
@@ -121,10 +121,11 @@ export class Downloads {
     this._downloads.delete(request);
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
-      const { requestedAtSeconds, lastProgressAtSeconds } = download;
+      const { requestedAtSeconds, lastProgressAtSeconds, unansweredSeconds } = download;
       const elapsedSeconds = nowSeconds - requestedAtSeconds;
       const endSeconds = outcome === 'whole' ? lastProgressAtSeconds! : nowSeconds;
-      const seconds = downloadSeconds ?? endSeconds - requestedAtSeconds;
+      const seconds =
+        downloadSeconds === undefined ? endSeconds - requestedAtSeconds : unansweredSeconds + downloadSeconds;
       // The player may use the device's clock, which may have been set meanwhile.
       const isPossible = seconds >= 0 && seconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
       const { live, origin, downloads } = session.record;

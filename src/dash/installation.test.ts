@@ -23,6 +23,15 @@ test('a reset player gets rule and settings again, at once or with its next mani
   expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
 });
 
+test('where the page removes all rules, the rule comes back, and its settings are restored', () => {
+  const { player, handle } = attached({ controller: new Scripted() });
+  player.rules = [];
+  player.emit('manifestLoadingStarted');
+  expect([player.rules.length, player.settings.streaming.cacheInitSegments]).toEqual([1, true]);
+  handle.detach();
+  expect(player.settings).toEqual(new FakePlayer().settings);
+});
+
 test('detaching is silent where the player throws', () => {
   const { player, handle } = attached({});
   player.getSettings = player.removeABRCustomRule = broken;
@@ -85,6 +94,19 @@ test('handle.set(): the next decision uses the new options and earlier measureme
   expect(after.decision).toEqual(createLiveMpcL().decide(after.state, forecast));
   expect(after.state.weights.quality(state.ladderBps[0]!)).toBe(0);
   expect(handle.state.session).toBe(1);
+});
+
+test('handle.set(): the qualities of the page count while the objective is perceived QoE', () => {
+  const { player, handle, controller } = attached({ controller: new Scripted(), qoe: 'linear', quality: () => 50 });
+  const qualities = () => {
+    player.ask();
+    return controller.states.at(-1)!.upcomingQualities?.[0]?.[0];
+  };
+  expect(qualities()).toBeUndefined();
+  handle.set({ qoe: 'perceived' });
+  expect(qualities()).toBe(50);
+  handle.set({ qoe: 'linear' });
+  expect(qualities()).toBeUndefined();
 });
 
 const CHANGEABLE = 'risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live';

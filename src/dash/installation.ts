@@ -101,6 +101,8 @@ class DashInstallation implements Installation {
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, this._rule.rule);
     player.removeRequestInterceptor(this._requests.intercept);
     player.addRequestInterceptor(this._requests.intercept);
+    // The page may have removed the rule without the settings.
+    this._restoreSettings();
     this._port.mayReplace = setting(player, 'buffer.fastSwitchEnabled') === null;
     this._restoreSettings = applySettings(player, options.cmcd);
     this._port.live.setTarget();

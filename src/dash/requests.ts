@@ -8,6 +8,8 @@ import { rangeBits } from './player.ts';
 import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
+  private readonly _attempted = new WeakSet<object>();
+
   constructor(
     private readonly _adaptation: Adaptation,
     private readonly _live: LiveSupport,
@@ -42,7 +44,8 @@ export class Requests {
     const { request } = customData || {};
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
-      adaptation.guard(() => adaptation.downloads.restarted(request));
+      if (this._attempted.has(request)) adaptation.guard(() => adaptation.downloads.restarted(request));
+      this._attempted.add(request);
       // dash.js reads only other bodies in parts.
       if (!request.availabilityTimeComplete)
         watchReader(customData!, (bytes) =>
