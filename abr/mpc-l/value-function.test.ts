@@ -5,7 +5,7 @@ import { runningSums } from '../random-states.fixture.ts';
 import type { ValueProblem } from './later-segments.ts';
 import { rankTransitions } from './rank-chain.ts';
 import { referenceValue } from './value-function.fixture.ts';
-import { MOST_BINS, ValueFunction } from './value-function.ts';
+import { ValueFunction } from './value-function.ts';
 
 /** The grid of the value function: 25 levels `top * (n / 24) ** 1.5`, at which it does not interpolate. */
 const GRID_POINTS = 25;
@@ -13,9 +13,7 @@ const gridLevel = (problem: ValueProblem, n: number) =>
   Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds) * (n / (GRID_POINTS - 1)) ** 1.5;
 
 const inRowsOfMost = (bins: number, matrix: Float64Array) =>
-  Float64Array.from({ length: bins * MOST_BINS }, (_, i) =>
-    i % MOST_BINS < bins ? matrix[Math.floor(i / MOST_BINS) * bins + (i % MOST_BINS)]! : 0,
-  );
+  Float64Array.from({ length: bins * 8 }, (_, i) => (i % 8 < bins ? matrix[(i >> 3) * bins + (i % 8)]! : 0));
 
 type Size = { stages: number; bins: number; capSegments: fc.Arbitrary<number> };
 /** Least growth of capacity from rank to rank, in Mbit/s, and costs of a stall beside 0. */
