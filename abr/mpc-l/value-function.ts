@@ -102,6 +102,7 @@ export class ValueFunction {
     this._later = new Float64Array(rows * POINTS);
     this._outcome = new Float64Array(MOST_BINS * this._count * POINTS);
     this._seconds = new Float64Array(this._count * POINTS);
+    // `_cellAt` is optimised for objects with all fields.
     this._first = 0;
     this._first = this._cellAt(problem.leastLevelSeconds);
     for (let row = 0; row < rows; row++) {
@@ -241,7 +242,7 @@ export class ValueFunction {
       for (let n = this._first; n < end; n++) {
         const i = row + n;
         const outage = seconds * this._outageCost[n]!;
-        // Written out, because this sum is a third of a plan's time.
+        // Written out, because a loop is slower.
         const g0 = outcome[i]!;
         const g1 = outcome[i + size]!;
         const g2 = outcome[i + 2 * size]!;
