@@ -53,6 +53,11 @@ test('blocks, commands and pages are found, and every block is in a language tha
   expect([...new Set(BLOCKS.map(({ language }) => language))].sort()).toEqual(['csv', 'sh', 'ts']);
 });
 
+test('nothing lets npx download a package: on npm, these names are not ours', () => {
+  const { status, stdout } = spawnSync('git', ['grep', '-nE', 'npx +leo-abr'], { cwd: ROOT, encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+});
+
 test('the npm scripts of the documents exist', () => {
   const named = [...DOCUMENTS, ...OTHER_DOCUMENTS].flatMap((document) => {
     const text = readFileSync(join(ROOT, document), 'utf8');
@@ -74,15 +79,15 @@ describe('commands', () => {
 
   test('are those of npm and leo-abr', () => {
     const parts = commands.flatMap(({ command }) => command.split('&&').map((part) => part.trim()));
-    const known = /^([A-Z_]+=\S+ )?(npx leo-abr(-tools)?|npm (ci|install|run|start|test))\b/;
+    const known = /^([A-Z_]+=\S+ )?(npx --no leo-abr|npm (ci|install|run|start|test))\b/;
     expect(parts.filter((part) => !known.test(part))).toEqual([]);
   });
 
   /** Commands run in the order of the text, because later commands use files of earlier commands. */
-  test.each(commands.filter(({ command }) => /^npx leo-abr(-tools)? /.test(command)))(
+  test.each(commands.filter(({ command }) => /^npx --no leo-abr /.test(command)))(
     '$at: $command',
     async ({ command }) => {
-      const args = command.split(' ').slice(2);
+      const args = command.split(' ').slice(3);
       // Other tests start browsers and servers, so only their flags are checked here. The simulator is slow in Jest's
       // sandbox, so a twentieth of the sessions play, with the first segments: in a live session, two after the join.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
@@ -102,9 +107,9 @@ const OTHER_BLOCKS = OTHER_DOCUMENTS.flatMap(blocksOf);
 /** The words after `leo-abr` in shell blocks and indented lines. Continued lines are joined. */
 const asked = OTHER_DOCUMENTS.flatMap((document) => {
   const text = readFileSync(join(ROOT, document), 'utf8').replaceAll(/\\\n\s*/g, '');
-  const lines = text.split('\n').filter((line) => /^\s*(npx leo-abr|leo-abr|for |curl )/.test(line));
+  const lines = text.split('\n').filter((line) => /^\s*(npx --no leo-abr|leo-abr|for |curl )/.test(line));
   return lines.flatMap((line) =>
-    [...line.matchAll(/(?:^|\s)leo-abr(?:-tools)? ([^#;|]+)/g)].map(([, rest]) => ({
+    [...line.matchAll(/(?:^|\s)leo-abr ([^#;|]+)/g)].map(([, rest]) => ({
       document,
       words: rest!.trim().split(/\s+/),
     })),

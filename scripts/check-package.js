@@ -9,7 +9,8 @@ commandLine(`usage: npm run check:package
 
 Checks package.json and what it exports with publint, the types of every entry with attw in each mode of resolution, and
 docs/api.txt against them; that the files for browsers are ES2022, that the plugin's have no foreign code, and that the
-foreign code of the command's pages is under a licence that allows it. The exit status is 1 if something is found.`);
+foreign code of the command's pages is under a licence that allows it; that no script runs when the packages are
+installed. The exit status is 1 if something is found.`);
 
 /**
  * This rule of attw does not apply, because the packages are ES modules only. A copy in CommonJS would double the files
@@ -26,10 +27,8 @@ for (const [program, ...args] of [
   ['../scripts/api-report.js', '--check'],
   ['@arethetypeswrong/cli/dist/index.js', '--pack', '.', '--no-definitely-typed', '--ignore-rules', IGNORED],
 ]) {
-  // `npm pack` would build everything again.
-  const env = { ...process.env, npm_config_ignore_scripts: 'true' };
   const command = [`node_modules/${program}`, ...args];
-  const { status } = spawnSync(process.execPath, command, { cwd: ROOT, env, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, command, { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
 }
 
@@ -37,6 +36,13 @@ const found = (message) => {
   console.error(message);
   process.exitCode = 1;
 };
+
+for (const file of ['package.json', 'cli/package.json']) {
+  const names = Object.keys(JSON.parse(read(file)).scripts ?? {});
+  // npm 11 warns of them at each installation. `prepublish` runs only where a checkout is installed.
+  const bad = names.find((name) => /^(pre|post)?(install|prepare)$/.test(name));
+  if (bad) found(`${file}: expected no script that runs at installation, got ${bad}`);
+}
 
 /** The scripts of a folder for browsers. */
 const scriptsIn = (folder) =>

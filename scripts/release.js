@@ -14,7 +14,7 @@ From a clean checkout: builds and packs leo-abr and leo-abr-tools twice, each ti
 const folder = join(ROOT, 'build/release');
 
 function run(program, ...args) {
-  const env = { ...process.env, npm_config_ignore_scripts: program === 'npm' && args[0] === 'pack' ? 'true' : 'false' };
+  const env = { ...process.env, npm_config_ignore_scripts: 'false' };
   const { status, stdout } = spawnSync(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
   if (status === 0) return String(stdout);
   console.error(`${stdout}\n${program} ${args.join(' ')}: expected status 0, got ${status}`);

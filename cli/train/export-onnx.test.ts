@@ -147,7 +147,7 @@ test('loading a Worker answers in order and reports failures', async () => {
 const at = temporaryFolder('file');
 const exported = (...args: string[]) => run(['export', ...args]);
 
-test('leo-abr export makes the shipped file (else: npx leo-abr export predictor/models/built-in.json), beside its model or in --out', async () => {
+test('leo-abr export makes the shipped file (else: npx --no leo-abr export predictor/models/built-in.json), beside its model or in --out', async () => {
   copyFileSync(path('predictor/models/built-in.json'), at('mine.json'));
   expect(await exported(at('mine.json'))).toMatchObject({ status: 0, stderr: `wrote ${at('mine.onnx')}\n` });
   expect(Buffer.compare(readFileSync(at('mine.onnx')), shippedOnnx)).toBe(0);

@@ -5,7 +5,7 @@ import { isLoopback } from '../../predictor/service-client/needs-tls.ts';
 
 /** Returns why this page's server cannot run a service; undefined if it can. */
 export function serviceProblem({ isWorker }: { isWorker: boolean }): string | undefined {
-  if (isWorker) return 'A service needs a server, which this page lacks: run npx leo-abr-tools serve-demo.';
+  if (isWorker) return 'A service needs a server, which this page lacks: run npx --no leo-abr serve-demo.';
   if (!isLoopback(location.hostname))
     return 'Open this page on the machine that serves it: only there a service can run.';
   return undefined;

@@ -2,7 +2,7 @@
  * An example of your own algorithm: the highest bitrate that leaves a reserve in the buffer if the throughput stays.
  * Copy this file, change `decide`, and compare (docs/own-algorithm.md):
  *
- *     npx leo-abr simulate --traces replay/traces --scenario hd-16 --starts every:61 \
+ *     npx --no leo-abr simulate --traces replay/traces --scenario hd-16 --starts every:61 \
  *       --algorithms mpc-d,mpc-l,docs/examples/my-algorithm.ts --out mine.json
  */
 

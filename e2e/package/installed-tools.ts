@@ -25,7 +25,7 @@ function install(folder: string): void {
   }
   const run = (program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
-  run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
+  run('npm', 'pack', copy, '--pack-destination', folder);
   // This is like `npm install`, but dependencies are linked, which avoids a download.
   for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });
   const tarball = join(folder, `leo-abr-tools-${version}.tgz`);

@@ -101,7 +101,7 @@ test('viewers in arms of a configuration report to collect; trial compares them,
       const ofPlayer = () => stored().flatMap(({ trial, controller }) => (trial ? [] : [controller]));
       await expect.poll(ofPlayer, { timeout: 20_000 }).toEqual(Array(4).fill('player'));
     };
-    const collect = `npx leo-abr-tools collect --port 0 --out ${join(reports, '05')}`;
+    const collect = `npx --no leo-abr collect --port 0 --out ${join(reports, '05')}`;
     await servingTools(folder, collect, play);
     for (const one of stored()) {
       expect(one.perceivedQoe).toBeLessThan(100);

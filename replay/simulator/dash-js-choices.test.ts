@@ -2,7 +2,7 @@
  * The rebuilt rules in the states of sessions that dash.js 5.2.1 played in Chromium: would they have chosen the same?
  * `fixtures/dash-js-sessions.json` has the requests of 10 recordings, two sessions each, by
  *
- *     npx leo-abr bench --scenario dash-rules --algorithms dynamic,bola-e --late-share 0.2 ...
+ *     npx --no leo-abr bench --scenario dash-rules --algorithms dynamic,bola-e --late-share 0.2 ...
  *
  * docs/findings.md lists the recordings. A request: index, representation, received bits, second of the request,
  * duration, latency, buffer level at the request, and 1 if it was abandoned.

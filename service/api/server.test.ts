@@ -316,7 +316,7 @@ test('events have ids, can be filtered by type, and invalid parameters are rejec
 test('the checked-in OpenAPI document is up to date', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8'));
   const checkedIn: unknown = JSON.parse(readFileSync(new URL('openapi.json', import.meta.url), 'utf8'));
-  // To update the document, run `npx leo-abr serve --print-openapi > service/api/openapi.json`.
+  // To update the document, run `npx --no leo-abr serve --print-openapi > service/api/openapi.json`.
   expect(checkedIn).toEqual(JSON.parse(JSON.stringify(await openApiDocument(version))));
 });
 
