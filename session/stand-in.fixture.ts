@@ -31,7 +31,7 @@ export interface Sent {
   responded?(bits: number): void;
   arrived(bits: number): void;
   completed(bits: number): void;
-  failed(): void;
+  failed(status?: number): void;
   aborted(): void;
 }
 

@@ -60,20 +60,33 @@ test('two slow requests in a row make a usual wait, one does not', () => {
   expect(waitsAfter([0, 0, 0.05], [1, 0, 3], [2, 0, 2]).expected[0]).toBe(2);
 });
 
-test('a representation that fails or is silent where another one answers is avoided, after another try for longer', () => {
+test('a representation that fails or is silent where another one answers is avoided, for longer until it answers', () => {
   const fails = [4, 2, 0.1, 'failed'] as const;
-  const once = waitsAfter([0, 0, 0.05], fails, [4, 0, 0.05]);
-  expect(setUps(once.applied())).toEqual([0, 0, 60]);
-  expect(setUps(once.applied(62))).toEqual([0, 0, 0]);
+  const other = [4, 0, 0.05] as const;
   const silent = [5, 2, 2.1, 'abandoned'] as const;
-  const twice = waitsAfter([0, 0, 0.05], fails, [4, 0, 0.05], silent, [5, 1, 0.05]);
-  expect(setUps(twice.applied(500))).toEqual([0, 0, 60]);
+  const avoidedAt = (rows: Parameters<typeof waitsAfter>, ...times: number[]) =>
+    times.map((at) => setUps(waitsAfter([0, 0, 0.05], ...rows).applied(at))[2]);
+  expect(avoidedAt([fails, other], 2, 10, 12)).toEqual([60, 60, 0]);
+  expect(avoidedAt([fails, other, silent, [5, 1, 0.05]], 60, 64)).toEqual([60, 0]);
+  expect(avoidedAt([fails, other, [6, 2, 0.05], [7, 2, 0.1, 'failed'], [7, 0, 0.05]], 10, 14)).toEqual([60, 0]);
+});
+
+test('several representations without an answer were an outage, unless they fail again', () => {
+  const both = (index: number) =>
+    [
+      [index, 2, 2.1, 'abandoned'],
+      [index, 1, 0.1, 'failed'],
+      [index, 0, 0.05],
+    ] as const;
+  expect(setUps(waitsAfter([0, 0, 0.05], ...both(4)).applied())).toEqual([0, 0, 0]);
+  expect(setUps(waitsAfter([0, 0, 0.05], ...both(4), ...both(5)).applied())).toEqual([0, 60, 60]);
 });
 
 test.each<[string, ...Parameters<typeof waitsAfter>]>([
   ['the other one is slow, too: the link', [4, 2, 2.1, 'abandoned'], [4, 0, 1]],
   ['the same one answers', [4, 2, 0.1, 'failed'], [4, 2, 0.05]],
   ['another segment answers: this one is missing', [4, 2, 0.1, 'failed'], [5, 0, 0.05]],
+  ['the other one failed before, too: an outage', [4, 2, 2.1, 'abandoned'], [4, 0, 0.1, 'failed'], [4, 0, 0.05]],
   ['it was abandoned soon', [4, 2, 1.1, 'abandoned'], [4, 0, 0.05]],
 ])('nothing is avoided where %s', (_, ...rows) => {
   expect(setUps(waitsAfter([0, 0, 0.05], ...rows).applied())).toEqual([0, 0, 0]);

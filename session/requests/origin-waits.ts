@@ -14,8 +14,12 @@ const FAST_SHARE = 0.5;
 const DOUBTED_SECONDS = 20;
 /** If a request waits longer, the origin does not answer. An outage of a satellite link often causes shorter waits. */
 const UNANSWERED_SECONDS = 1.2;
-/** A representation without an answer is avoided for this long, and ten times as long after another try. */
-const AVOIDED_SECONDS = 60;
+/**
+ * A representation without an answer is avoided for this long, and six times as long after each further try. It may have
+ * been an outage of the link, so the first time is short.
+ */
+const AVOIDED_SECONDS = 10;
+const LONGER_TIMES = 6;
 /** Set-up time of a representation while it is avoided. */
 const AVOIDED_SET_UP_SECONDS = 60;
 
@@ -26,11 +30,17 @@ interface EndedVideo extends Pick<SegmentDownload, 'requestedAtSeconds' | 'first
   dueSeconds: number;
 }
 
-/** A download that was not whole. */
+/** Downloads of a segment that were not whole, and the representations without an answer. */
 interface Broken {
-  id: string;
   segmentIndex: number;
-  isUnanswered: boolean;
+  unanswered: Set<string>;
+}
+
+/** How a representation is avoided. */
+interface Avoided {
+  untilSeconds: number;
+  /** For how long next time. */
+  nextSeconds: number;
 }
 
 export class OriginWaits {
@@ -39,9 +49,9 @@ export class OriginWaits {
   private _isLastSwitchSlow = false;
   /** The waits of the latest two downloads, in seconds. */
   private _latest: readonly number[] = [];
-  /** Until when a representation is avoided, by id. */
-  private readonly _avoided = new Map<string, number>();
-  /** The latest video download, if it was not whole. */
+  /** By id. */
+  private readonly _avoided = new Map<string, Avoided>();
+  /** Since the latest whole video download. */
   private _broken: Broken | undefined;
   /** The representation of the latest video download. */
   private _lastId: string | undefined;
@@ -64,15 +74,15 @@ export class OriginWaits {
     this._lastId = id;
     const seconds = (firstByteAtSeconds ?? nowSeconds) - requestedAtSeconds;
     const isUnanswered = receivedBits === 0 && (outcome === 'failed' || seconds > UNANSWERED_SECONDS);
-    this._broken = outcome === 'whole' ? undefined : { id, segmentIndex, isUnanswered };
+    const unanswered = broken?.segmentIndex === segmentIndex ? broken.unanswered : new Set<string>();
+    this._broken = outcome === 'whole' ? undefined : { segmentIndex, unanswered };
+    if (isUnanswered) unanswered.add(id);
     if (firstByteAtSeconds === undefined) return 0;
-    const isOnTime = firstByteAtSeconds < dueSeconds + SILENCE_SECONDS;
     // Another representation of the segment came in time: the link is well.
-    if (isSwitch && broken?.isUnanswered && broken.segmentIndex === segmentIndex && isOnTime) {
-      const times = this._avoided.has(broken.id) ? 10 : 1;
-      this._avoided.set(broken.id, nowSeconds + times * AVOIDED_SECONDS);
-    }
+    if (firstByteAtSeconds < dueSeconds + SILENCE_SECONDS) this._avoid(unanswered, id, nowSeconds);
+    unanswered.clear();
     if (outcome !== 'whole') return 0;
+    this._avoided.delete(id);
     const usualSeconds = this._usualSeconds;
     this._latest = [seconds, ...this._latest].slice(0, 2);
     // An outage may have caused the switch.
@@ -91,7 +101,8 @@ export class OriginWaits {
     if (this._afterSwitch.size + this._avoided.size === 0) return situation;
     const { ladder, playback } = situation;
     const setUps = ladder.map(({ id }) => {
-      return this._avoided.get(id)! > nowSeconds ? AVOIDED_SET_UP_SECONDS : this._setUpSeconds(nowSeconds, id);
+      const isAvoided = (this._avoided.get(id)?.untilSeconds || 0) > nowSeconds;
+      return isAvoided ? AVOIDED_SET_UP_SECONDS : this._setUpSeconds(nowSeconds, id);
     });
     if (!setUps.some((seconds) => seconds > 0)) return situation;
     const { setupSeconds = [] } = playback;
@@ -99,6 +110,17 @@ export class OriginWaits {
       ...situation,
       playback: { ...playback, setupSeconds: setUps.map((seconds, i) => seconds + (setupSeconds[i] || 0)) },
     };
+  }
+
+  /** These did not answer. Several at once were an outage, unless they fail again. */
+  private _avoid(ids: ReadonlySet<string>, answeringId: string, nowSeconds: number): void {
+    const isOutage = ids.size > 1;
+    for (const id of ids) {
+      if (id === answeringId) continue;
+      const seconds = this._avoided.get(id)?.nextSeconds ?? (isOutage ? 0 : AVOIDED_SECONDS);
+      const nextSeconds = seconds * LONGER_TIMES || AVOIDED_SECONDS;
+      this._avoided.set(id, { untilSeconds: nowSeconds + seconds, nextSeconds });
+    }
   }
 
   /** Seconds that every request waits for its first byte; 0 if the link alone explains the wait. */

@@ -1,5 +1,6 @@
 /** The current playback and buffer level; dash.js's own figure is as old as its last event. */
 
+import { isPaused } from '../paused.ts';
 import type { DashPlayer } from './player.ts';
 
 /** dash.js jumps over gaps up to this. */
@@ -40,7 +41,8 @@ export class BufferGauge {
 
   /** Where the element is, in seconds of the presentation, and how it plays. */
   playback(): { playhead: number; playableSeconds: number; playbackRate: number; isPaused: boolean } {
-    const { currentTime, buffered, playbackRate, paused = false }: Partial<HTMLMediaElement> = this.element() || {};
+    const element = this.element();
+    const { currentTime, buffered, playbackRate }: Partial<HTMLMediaElement> = element || {};
     const playhead = currentTime || 0;
     let end = playhead;
     for (let i = 0; i < (buffered?.length || 0); i++) {
@@ -52,7 +54,7 @@ export class BufferGauge {
       playableSeconds: end - playhead,
       // dash.js can set a rate of 0 while it stalls.
       playbackRate: playbackRate || 1,
-      isPaused: paused,
+      isPaused: isPaused(element),
     };
   }
 

@@ -169,8 +169,9 @@ export class FakePlayer extends StandIn {
     this.hls.trigger(Hls.Events.FRAG_LOADED, { frag, part, payload: new ArrayBuffer(0), networkDetails: null });
   }
 
-  error(type: string, details: string, frag?: MediaFragment): void {
-    const event = { type, details, fatal: false, error: new Error(details), ...(frag && { frag }) };
+  /** `code`: the status of HTTP. */
+  error(type: string, details: string, frag?: MediaFragment, code?: number): void {
+    const event = { type, details, fatal: false, error: new Error(details), ...(frag && { frag }), response: { code } };
     this.hls.trigger(Hls.Events.ERROR, event as never);
   }
 
@@ -183,9 +184,9 @@ export class FakePlayer extends StandIn {
         stats.loaded = bits / 8;
       },
       completed: (bits) => this.loaded(frag, bits / 8),
-      failed: () => {
+      failed: (status?: number) => {
         frag.loader = null;
-        this.error('networkError', 'fragLoadError', frag);
+        this.error('networkError', 'fragLoadError', frag, status);
       },
       aborted: () => frag.abortRequests(),
     };

@@ -68,6 +68,7 @@ export class HlsInstallation implements Installation {
       installCmcd(config, adaptation),
       keepPartEnds(hls, adaptation.guard),
       listen(hls, EMITTER_METHODS, this._handlers(hls), adaptation.guard),
+      listen(hls, EMITTER_METHODS, this._port.failures.handlers(hls), adaptation.guard),
     );
     return true;
   }

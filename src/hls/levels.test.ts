@@ -17,13 +17,43 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
     return { ...seen, ladder: () => seen.controller.states.at(-1)!.ladderBps };
   };
 
-  test('the lowest level stays after errors in all levels, as of a gap', () => {
-    const { player, hls, controller, ladder } = played(undefined, 1);
-    player.download(0, 8e6, 1);
-    for (const level of hls.levels) Object.assign(level, { loadError: 1, loadErrorTime: performance.now() });
-    controller.next = 0;
-    player.ask();
-    expect(ladder()).toEqual(LADDER_BPS.slice(0, 2));
+  /** Plays the top; then its segment fails, with this status of HTTP, and so in the levels that hls.js then tries. */
+  const failed = (...statuses: (number | undefined)[]) => {
+    const seen = played(undefined, 2);
+    const { player } = seen;
+    let index = 0;
+    player.download(index, 16e6, 1);
+    const fail = (...more: typeof statuses) => {
+      index++;
+      for (const status of more) player.send(index).failed(status);
+      player.download(index, 4e6, 1);
+      player.ask();
+    };
+    fail(...statuses);
+    return { ...seen, fail };
+  };
+
+  test('a failed level is avoided for 10 s, and longer if it fails again', () => {
+    const { player, ladder, fail } = failed(404);
+    expect(ladder()).toEqual([1e6, 2e6]);
+    wait(10);
+    expect([player.ask(), ladder()]).toEqual([2, LADDER_BPS]);
+    fail(404);
+    wait(39);
+    expect([player.ask() < 2, ladder()]).toEqual([true, [1e6, 2e6]]);
+    wait(1);
+    expect([player.ask(), ladder()]).toEqual([2, LADDER_BPS]);
+  });
+
+  test.each([
+    ['without an answer', [undefined]],
+    ['in two levels without an answer', [undefined, undefined]],
+    ['in two levels', [404, 404]],
+  ])('after a failure %s, which was an outage, no level is avoided, unless it fails again', (_, statuses) => {
+    const { ladder, fail } = failed(...statuses);
+    expect(ladder()).toEqual(LADDER_BPS);
+    fail(statuses[0]);
+    expect(ladder()).toEqual([1e6, 2e6]);
   });
 
   test('of equal bitrates, the best picture plays, by SCORE if there is one; each has its id', () => {

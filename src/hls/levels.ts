@@ -1,8 +1,9 @@
 /** hls.js's levels as representations: their ids and bitrates, and which of them may be chosen. */
 
 import type Hls from 'hls.js';
-import type { HlsConfig, Level } from 'hls.js';
+import type { Level } from 'hls.js';
 import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
+import type { Failures } from './failures.ts';
 
 /** A level as the core knows it. */
 export interface Rung extends Declared {
@@ -42,28 +43,29 @@ function idsOf(levels: readonly Level[]): string[] {
 /**
  * The ladder of the levels within the page's limits. As hls.js does, it keeps to the codecs and the video range that play
  * (at the start: that hls.js chooses), goes up to no lower frame rate and down to no higher one, and avoids levels that
- * failed, for as long as hls.js avoids them. `firstLevel`: what hls.js's own controller would play first.
+ * failed. `firstLevel`: what hls.js's own controller would play first.
  */
-export function allowedRungs(hls: Hls, all: readonly Rung[], firstLevel: () => number): Rung[] {
-  const { levels, minAutoLevel, maxAutoLevel, loadLevelObj, config } = hls;
+export function allowedRungs(
+  hls: Hls,
+  all: readonly Rung[],
+  { failures, firstLevel }: { failures: Failures; firstLevel: () => number },
+): Rung[] {
+  const { levels, minAutoLevel, maxAutoLevel, loadLevelObj } = hls;
   const like = loadLevelObj ?? levels[firstLevel()];
   const base = levels.indexOf(like!);
   const isLike = ({ codecSet, videoRange }: Level) =>
     !like || (codecSet === like.codecSet && videoRange === like.videoRange);
   const isSmooth = ({ frameRate }: Level, i: number) =>
     !like || (i > base ? frameRate >= like.frameRate : !like.frameRate || frameRate <= like.frameRate);
+  const isDecoded = ({ supportedResult }: Level) =>
+    !supportedResult?.decodingInfoResults?.some(({ smooth }) => smooth === false);
+  failures.count(levels);
   const isAllowed = ({ level }: Rung, i: number) =>
     i >= minAutoLevel &&
     i <= maxAutoLevel &&
     // The lowest level is hls.js's last resort, at any frame rate, and after errors, too: a gap is an error in each level.
-    (level === like || (isLike(level) && (i === minAutoLevel || (isSmooth(level, i) && isUsable(level, config)))));
+    (level === like ||
+      (isLike(level) &&
+        (i === minAutoLevel || (isSmooth(level, i) && isDecoded(level) && !failures.isAvoided(level)))));
   return ladderOf(all.filter(isAllowed));
-}
-
-function isUsable(level: Level, { errorPenaltyExpireMs }: HlsConfig): boolean {
-  const { supportedResult, loadError, fragmentError, loadErrorTime } = level;
-  if (supportedResult?.decodingInfoResults?.some(({ smooth }) => smooth === false)) return false;
-  // Before 1.7, hls.js never forgives.
-  const isForgiven = loadError > 0 && performance.now() - loadErrorTime > (errorPenaltyExpireMs || Infinity);
-  return isForgiven || loadError + fragmentError === 0;
 }

@@ -6,6 +6,7 @@ import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
 import { CatchUp } from './catch-up.ts';
+import { Failures } from './failures.ts';
 import { allowedRungs, type Rung, rungsOf } from './levels.ts';
 import { classOf } from './player.ts';
 import { readSituation } from './situation.ts';
@@ -24,6 +25,7 @@ export class HlsPort implements PlayerPort {
   readonly name = 'hls.js';
   readonly isPolled = true;
   readonly rate: CatchUp;
+  readonly failures = new Failures();
   connection: Connection | undefined;
   /** Seconds that the latest media playlist took to load; 0 before. */
   playlistSeconds = 0;
@@ -43,13 +45,14 @@ export class HlsPort implements PlayerPort {
 
   /** The levels that the plugin may choose; none while the page has chosen one. */
   allowed(): readonly Rung[] {
-    const { hls, firstLevel, loading } = this.connection || {};
+    const { connection, failures } = this;
+    const { hls, firstLevel, loading } = connection || {};
     if (!hls?.autoLevelEnabled) return [];
     const all = rungsOf(hls.levels);
     if (!all) this._events.fault('unsupported-stream', 'levels have neither BANDWIDTH nor RESOLUTION: hls.js decides');
     // Only in an emergency is a level left before the interval has passed.
     const held = !loading!() && this._isHeld() && all?.find(({ level }) => level === hls.loadLevelObj);
-    return held ? [held] : allowedRungs(hls, all || [], firstLevel!);
+    return held ? [held] : allowedRungs(hls, all || [], { failures, firstLevel: firstLevel! });
   }
 
   /** hls.js refuses an automatic switch now. */

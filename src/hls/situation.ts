@@ -4,6 +4,7 @@ import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails, LoaderStats } from 'hls.js';
 import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
 import { displayedLines } from '../displayed-lines.ts';
+import { isPaused } from '../paused.ts';
 import type { CatchUp } from './catch-up.ts';
 import { type Rung, rungsOf } from './levels.ts';
 import { liveTime, segmentDuration } from './live.ts';
@@ -32,7 +33,7 @@ export function readSituation(
       bufferLevelSeconds,
       bufferCapSeconds: bufferTargetSeconds(hls.config, ladder[ladder.length - 1]!.level) + segmentSeconds,
       playbackRate: media?.playbackRate || 1,
-      isPaused: media?.paused || false,
+      isPaused: isPaused(media),
       // On a live stream, hls.js loads the playlist again at every switch.
       setupSeconds: ladder.map(({ level }) =>
         level.details && (!level.details.live || level === hls.loadLevelObj) ? 0 : playlistSeconds,

@@ -2,6 +2,7 @@
 
 import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
 import { displayedLines } from '../displayed-lines.ts';
+import { isPaused } from '../paused.ts';
 import type { LiveStream } from './live.ts';
 import type { SegmentReference, ShakaPlayer, ShakaStream, Variant } from './player.ts';
 import { Variants } from './variants.ts';
@@ -78,7 +79,7 @@ export class Presentation {
         bufferLevelSeconds,
         bufferCapSeconds: this._goalSeconds() + segmentSeconds,
         playbackRate: this.playbackRate,
-        isPaused: element?.paused || false,
+        isPaused: isPaused(element),
       },
       bufferedUntilSeconds: this._playhead + bufferLevelSeconds,
       playableUntilSeconds: this._playhead + this.levelSeconds('total'),
