@@ -15,6 +15,7 @@ class FakeMedia extends EventTarget {
   playbackRate = 1;
   defaultPlaybackRate = 1;
   paused = false;
+  autoplay = false;
   played = { length: 0 };
   buffered = ranges([]);
   textTracks = [];

@@ -88,6 +88,19 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
     expect(state()).toMatchObject({ segmentIndex: 6, previousBitrateBps: 2e6 });
   });
 
+  test('an element with autoplay is paused until it plays, which is no pause of the viewer', () => {
+    const { player, state } = scripted();
+    Object.assign(player.media, { autoplay: true, paused: true });
+    const isPausedAfter = (index: number) => {
+      player.download(index, 4e6, 1);
+      player.ask();
+      return [state().started, state().isPaused];
+    };
+    expect(isPausedAfter(0)).toEqual([true, false]);
+    player.media.played = { length: 1 };
+    expect(isPausedAfter(1)).toEqual([true, true]);
+  });
+
   test('a download is reconsidered ten times a second, even if nothing arrives, and loaded anew at a lower bitrate', () => {
     const { player, controller, handle, decisions, state } = scripted(2);
     player.download(0, 16e6, 1);

@@ -8,6 +8,8 @@ import type {} from 'dashjs';
 declare module 'dashjs' {
   interface ScheduleController {
     getPlaybackController(): PlaybackController;
+    /** Declared under another name. */
+    setShouldCheckPlaybackQuality?(value: boolean): void;
   }
 
   interface PlaybackController {

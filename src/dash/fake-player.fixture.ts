@@ -77,6 +77,8 @@ export class FakePlayer extends StandIn {
   bitrateLimit = Number.POSITIVE_INFINITY;
   live: { isLowLatency: boolean; targetSeconds: number; originalSeconds?: number } | undefined;
   readonly qualitySet: { id: string; reason: object }[] = [];
+  /** dash.js asks its rules before the next request. */
+  isAsking = true;
   private readonly _sent = new WeakMap<object, object>();
   private _levelSeconds = 0;
   private _chosen = 0;
@@ -153,6 +155,9 @@ export class FakePlayer extends StandIn {
       getRepresentation: () => representations[this.current]!,
       getScheduleController: () => ({
         getBufferTarget: () => this.bufferTarget,
+        setShouldCheckPlaybackQuality: (isAsking: boolean) => {
+          this.isAsking = isAsking;
+        },
         getPlaybackController: () => ({
           getStreamController: () => streams,
           getLowLatencyModeEnabled: () => this.live?.isLowLatency ?? false,

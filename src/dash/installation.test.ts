@@ -23,6 +23,24 @@ test('a reset player gets rule and settings again, at once or with its next mani
   expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
 });
 
+test('dash.js asks for the first segment after a seek, too, once', async () => {
+  const { player } = attached({ controller: new Scripted() });
+  const addsInit = async () => {
+    player.emit('initFragmentNeeded', { mediaType: 'video' });
+    // As dash.js does after the event.
+    player.isAsking = false;
+    await Promise.resolve();
+    return player.isAsking;
+  };
+  player.ask();
+  player.plays();
+  expect(await addsInit()).toBe(false);
+  player.seeks(20);
+  expect(await addsInit()).toBe(true);
+  player.ask();
+  expect(await addsInit()).toBe(false);
+});
+
 test('where the page removes all rules, the rule comes back, and its settings are restored', () => {
   const { player, handle } = attached({ controller: new Scripted() });
   player.rules = [];

@@ -85,7 +85,10 @@ class DashInstallation implements Installation {
     },
     manifestLoadingStarted: () => this._addRule(),
     playbackSeeking: () => {
-      if (this.adaptation.session.seeked()) this._port.gauge.forget();
+      if (this.adaptation.session.seeked()) this._port.sought();
+    },
+    initFragmentNeeded: ({ mediaType }: { mediaType?: string }) => {
+      if (mediaType === 'video') this._port.askAfterSeek();
     },
     playbackPlaying: () => this.adaptation.session.playing(),
     bufferLevelUpdated: (event: BufferLevelEvent) => this._port.gauge.update(event),

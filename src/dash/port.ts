@@ -27,6 +27,8 @@ export class DashPort implements PlayerPort {
   private _top = { periodId: '', bitrateBps: 0 };
   /** The page allows a higher bitrate than when the buffer was filled, for example in full screen. */
   private _isOutgrown = false;
+  /** Since a seek, dash.js has not asked the rule. */
+  private _hasSought = false;
 
   constructor(
     private readonly _player: DashPlayer,
@@ -42,6 +44,22 @@ export class DashPort implements PlayerPort {
   asked(context: RulesContext | undefined): void {
     this._context = context;
     this._limits = undefined;
+    this._hasSought = false;
+  }
+
+  sought(): void {
+    this.gauge.forget();
+    this._hasSought = true;
+  }
+
+  /**
+   * After a seek, dash.js would request the first segment in the present representation, without asking its rules. It
+   * first adds the init segment again, and stops asking when that event has been handled.
+   */
+  askAfterSeek(): void {
+    if (!this._hasSought) return;
+    const schedule = this._context?.getScheduleController();
+    Promise.resolve().then(() => schedule?.setShouldCheckPlaybackQuality?.(true));
   }
 
   manifestUrl(): string | undefined {
