@@ -102,6 +102,7 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
   const later = await page.context().newPage();
   await later.goto(url);
   await expect(headline(later)).toHaveText(/^The dish is online\. No player reports\./);
+  await expect(later.locator('#simulated')).toHaveText(/^\s*Simulated: this dish, its link and its household do not exist\./);
   await expect(card(later, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
   // The page cannot have seen this live, because it has been open for less time.
   await expect.poll(() => spanOf(later, 'usage'), { timeout: 4000 }).toBeGreaterThan(0.9);
@@ -173,6 +174,7 @@ test('shows the truth when the dish is gone, the disk is full and the clock leap
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(url);
   await expectSoon(headline(page)).toHaveText(/^The dish is online\./);
+  await expect(page.locator('#simulated')).toBeHidden();
   await expectSoon(problems(page)).toContainText('Recording: ENOSPC: no space left; lines wait to be written');
   await expectSoon(card(page, 'Recordings')).toContainText(/Waiting for the disk\d+/);
   leapMs = 2 * 3_600_000;

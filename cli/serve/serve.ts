@@ -91,6 +91,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
     startService,
   );
   log.info(`the prediction service is at ${running.url}`);
+  if (flags.dish === 'simulated') log.info('the dish is simulated: nothing that the service shows is measured');
   if (flags.dish === undefined) {
     log.info('no dish: it uses only what players report; --dish 192.168.100.1:9200 would query a dish as well');
   }

@@ -16,6 +16,14 @@ test('a simulated dish has a base latency per epoch and occasional outages', () 
   expect(obstructed).toBeLessThan(40);
 });
 
+test('the household always plays, so the link is never unobserved for long', () => {
+  const dish = syntheticDish({ seed: 1 });
+  const start = Date.UTC(2026, 0, 1);
+  const isBusy = Array.from({ length: 3600 }, (_, second) => dish.at(start + second * 1000).downlinkUsageBps > 1e7);
+  const pauses = isBusy.map((busy) => (busy ? 'x' : '.')).join('').split('x');
+  expect(Math.max(...pauses.map(({ length }) => length))).toBeLessThan(20);
+});
+
 test('limits the usage to the capacity of a trace, in phase', () => {
   const startUtcMs = Date.UTC(2026, 0, 1, 12, 0, 12);
   const steps = { wrapSeconds: 30, stepEndsSeconds: [15, 30], ratesBps: [2e7, 9e7], rttSeconds: [0.05, 0.03] };

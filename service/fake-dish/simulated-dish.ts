@@ -37,9 +37,9 @@ const OBSTRUCTED_SHARE = 0.03;
 /** Shares of handovers with lost pings and with raised latency. */
 const LOSSY_SHARE = 0.3;
 const SLOW_SHARE = 0.5;
-/** The household downloads for 40 s of every 2 minutes. */
-const BUSY_PERIOD_SECONDS = 120;
-const BUSY_SECONDS = 40;
+/** The household always plays: it downloads for 8 s of every 12 s. */
+const BUSY_PERIOD_SECONDS = 12;
+const BUSY_SECONDS = 8;
 const IDLE_BPS = 4e5;
 
 /** `capacity`: default 100 Mbit/s throughout. */

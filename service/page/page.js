@@ -75,10 +75,11 @@ function draw() {
   const fromNow = (utcMs) => (utcMs - state.serverUtcMs - ageMs) / 1000;
   const ahead = handovers.handovers.map((handover) => fromNow(handover.atMs)).find((seconds) => seconds > 0);
   if (failure === undefined) setText('headline', texts.headline(state, ahead));
+  byId('simulated').hidden = !texts.isSimulated(state);
   replace(byId('problems'), ...texts.problemTexts(state).map((text) => element('p', text)));
   setText('link-text', texts.linkText(forecast, state));
   fillCard('dish', texts.dishCard(state));
-  setText('hour-text', texts.hourText(history));
+  setText('hour-text', texts.hourText(history, state));
   fillCard('handovers', texts.handoversCard(handovers, ahead, state));
   fillCard('sky', texts.skyCard(state));
   fillCard('recordings', texts.recordingsCard(state));

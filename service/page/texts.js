@@ -64,15 +64,19 @@ export function linkText({ forecast, because }, { link, dish }) {
   return `Expected capacity: ${middle.mbps} Mbit/s. ${advice} ${observed}`;
 }
 
-/** @param {Pick<HistoryReply, 'lastHour'>} history */
-export function hourText({ lastHour }) {
+/** @param {StateReply} state */
+export const isSimulated = ({ dish }) => dish.hardware === 'simulated';
+
+/** @param {Pick<HistoryReply, 'lastHour'>} history @param {StateReply} state */
+export function hourText({ lastHour }, state) {
   /** @param {'outageSeconds' | 'obstructedSeconds'} what */
   const sum = (what) => lastHour.reduce((total, minute) => total + minute[what], 0);
   const [outage, obstructed] = [sum('outageSeconds'), sum('obstructedSeconds')];
   const hit = lastHour.filter(({ outageSeconds, obstructedSeconds }) => outageSeconds + obstructedSeconds > 0).length;
   const seen = `${lastHour.length} observed minute${lastHour.length === 1 ? '' : 's'}`;
   if (hit === 0) return `No outage and no obstruction in ${seen}.`;
-  const blocked = obstructed > 0 ? ' Something blocks the view of the dish: the app of the dish shows where.' : '';
+  const isBlocked = obstructed > 0 && !isSimulated(state);
+  const blocked = isBlocked ? ' Something blocks the view of the dish: the app of the dish shows where.' : '';
   return `Outages: ${outage} s. View obstructed: ${obstructed} s. Affected: ${hit} of ${seen}.${blocked}`;
 }
 

@@ -61,11 +61,15 @@ test('cards show what is known and omit the rest', () => {
 
 test('the last hour is summed up, and says what to do about obstruction', () => {
   const minute = { startMs: 0, observedSeconds: 60, outageSeconds: 0, obstructedSeconds: 0 };
-  const of = (...lastHour: (typeof minute)[]) => texts.hourText({ lastHour });
+  const of = (...lastHour: (typeof minute)[]) => texts.hourText({ lastHour }, STATE);
   expect(of(minute)).toBe('No outage and no obstruction in 1 observed minute.');
   const outage = of(minute, { ...minute, outageSeconds: 7 });
   expect(outage).toBe('Outages: 7 s. View obstructed: 0 s. Affected: 1 of 2 observed minutes.');
-  expect(of({ ...minute, obstructedSeconds: 3 })).toContain('Something blocks the view');
+  const obstructed = { ...minute, obstructedSeconds: 3 };
+  expect(of(obstructed)).toContain('Something blocks the view');
+  const simulated = { ...STATE, dish: { ...DISH, hardware: 'simulated' } };
+  expect(texts.hourText({ lastHour: [obstructed] }, simulated)).not.toContain('Something');
+  expect([texts.isSimulated(simulated), texts.isSimulated(STATE)]).toEqual([true, false]);
 });
 
 test('the link is a median, and what to count on', () => {
