@@ -102,7 +102,9 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
   const later = await page.context().newPage();
   await later.goto(url);
   await expect(headline(later)).toHaveText(/^The dish is online\. No player reports\./);
-  await expect(later.locator('#simulated')).toHaveText(/^\s*Simulated: this dish, its link and its household do not exist\./);
+  await expect(later.locator('#simulated')).toHaveText(
+    /^\s*Simulated: this dish, its link and its household do not exist\./,
+  );
   await expect(card(later, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
   // The page cannot have seen this live, because it has been open for less time.
   await expect.poll(() => spanOf(later, 'usage'), { timeout: 4000 }).toBeGreaterThan(0.9);

@@ -16,7 +16,8 @@ async function logging(options: Partial<ServiceOptions> = {}) {
     lines.push(`${level} ${part} ${code}: ${message}`);
     onLine();
   };
-  const log: Log = { info: (...event) => add('info', ...event), warn: (...event) => add('warn', ...event) };
+  const of = (level: string) => (fields: LogFields, message: string) => add(level, fields, message);
+  const log: Log = { info: of('info'), warn: of('warn'), error: of('error') };
   const running = await startForTest({ log, ...options });
   return {
     ...running,

@@ -5,6 +5,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { hostileLines, testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { type LogFields, NO_LOG } from '../log.ts';
 import { closedAfterTest } from '../opened.fixture.ts';
 import { SmallDisk } from '../recording/small-disk.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
@@ -46,7 +47,7 @@ test('what was answered is in a file of the day, a report a line', async () => {
 test('nothing of the request but the reports is kept', async () => {
   const log: string[] = [];
   const write = (fields: object, message: string) => void log.push(JSON.stringify(fields) + message);
-  const url = await start({ log: { info: write, warn: write }, trustedProxies: ['127.0.0.1'] });
+  const url = await start({ log: { info: write, warn: write, error: write }, trustedProxies: ['127.0.0.1'] });
   const headers = { 'x-forwarded-for': '203.0.113.7', cookie: 'user=7', referer: 'https://page.example/7' };
   await post(url, lineOf(1), headers);
   await post(url, '{}', headers);
@@ -145,6 +146,46 @@ test('a disk that takes a part of a report refuses it, and has no half line', as
   await postWith(50, 4);
   await postWith(1e6, 5);
   expect(await stored()).toEqual([lineOf(5)]);
+});
+
+test('a full disk or folder is seen in the health, the log and the metrics, until there is room again', async () => {
+  let nowMs = 0;
+  const files = new SmallDisk(1e6);
+  const errors: unknown[] = [];
+  const error = (fields: LogFields, message: string) => void errors.push([fields['code'], message]);
+  const clock = { utcMs: () => Date.UTC(2026, 0, 31), monotonicMs: () => nowMs };
+  const maxBytes = 2.5 * (lineOf(1).length + 1);
+  const url = await start({ files, clock, maxBytes, log: { ...NO_LOG, error } });
+  const get = async (path: string) => {
+    const response = await fetch(new URL(path, url));
+    return [response.status, await response.text()] as const;
+  };
+  const health = async () => {
+    nowMs += 10_000;
+    return get('/healthz');
+  };
+  expect(await get('/healthz')).toEqual([200, 'ok\n']);
+  await post(url, lineOf(1));
+  files.room = 0;
+  // Without a report, too: a probe finds it.
+  expect(await health()).toEqual([503, 'the disk did not take it: ENOSPC: no space left\n']);
+  expect((await post(url, lineOf(2))).status).toBe(503);
+  expect((await get('/metrics'))[1]).toMatch(
+    /^leo_abr_reports_total 1$[^]*^leo_abr_reports_writable 0$[^]*^leo_abr_refusals_total{code="not-written"} 1$/m,
+  );
+  files.room = 1e6;
+  expect(await health()).toEqual([200, 'ok\n']);
+  await post(url, lineOf(2));
+  expect(await names()).toHaveLength(1);
+  expect((await post(url, lineOf(3))).status).toBe(507);
+  expect((await get('/healthz'))[0]).toBe(503);
+  for (const name of await names()) await nodeFiles.rm(at(name));
+  expect(await health()).toEqual([200, 'ok\n']);
+  expect((await get('/metrics'))[1]).toMatch(/^leo_abr_reports_writable 1$/m);
+  expect(errors).toEqual([
+    ['not-written', 'reports are refused: the disk did not take it: ENOSPC: no space left'],
+    ['full', expect.stringMatching(/^reports are refused: expected less than .* MB in the folder of reports/)],
+  ]);
 });
 
 test('each day and each collector has files of its own, beside a link to nothing in the folder', async () => {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { InputError } from '../../abr/errors.ts';
 import { parseSessionReport } from '../../abr/qoe/session-report.ts';
 import { HEALTH, type HttpOptions, type ListenOptions, listen, newHttpServer } from '../api/http-server.ts';
@@ -46,13 +47,27 @@ export async function startCollector(options: CollectorOptions) {
   const deleteOld = () => deleteBefore(options.directory, clock.utcMs() - keepDays! * DAY_MS);
   if (keepDays !== undefined) await deleteOld();
   const logRefusal = refusalLog(log, clock);
+  const registry = new Registry();
+  const registers = [registry];
+  const reports = new Counter({ name: 'leo_abr_reports_total', help: 'Reports written.', registers });
+  new Gauge({
+    ...{ name: 'leo_abr_reports_writable', help: '1 if the newest report or probe was written.', registers },
+    collect() {
+      this.set(folder.failure === undefined ? 1 : 0);
+    },
+  });
+  const refused = { name: 'leo_abr_refusals_total', help: 'Requests refused, by the code of the error.' };
+  const refusals = new Counter({ ...refused, labelNames: ['code'], registers });
   const app = await newHttpServer(
     { ...options, limits: { ...LIMITS, ...limits } },
     {
       clock,
-      // Addresses are kept in memory only, to limit their rates.
-      onRefusal: (refusal) => logRefusal({ ...refusal, address: 'a client' }),
-      routes: `POST ${REPORTS_PATH} or GET ${HEALTH}`,
+      onRefusal(refusal) {
+        refusals.inc({ code: refusal.code });
+        // Addresses are kept in memory only, to limit their rates. The folder logs why it takes no reports.
+        if (refusal.status < 500) logRefusal({ ...refusal, address: 'a client' });
+      },
+      routes: `POST ${REPORTS_PATH}, GET ${HEALTH} or GET /metrics`,
       hasQueryToken: true,
     },
   );
@@ -65,12 +80,18 @@ export async function startCollector(options: CollectorOptions) {
       const lines = validLines(body);
       await folder.append(lines.join(''));
       running.accepted += lines.length;
+      reports.inc(lines.length);
       return reply.code(204).send();
     } catch (error) {
       return refuse(reply, refusalOf(error as Error));
     }
   });
-  app.get(HEALTH, (_request, reply) => reply.type('text/plain').send('ok\n'));
+  app.get(HEALTH, async (_request, reply) => {
+    const failure = await folder.probe();
+    reply.code(failure === undefined ? 200 : 503).type('text/plain');
+    return `${failure === undefined ? 'ok' : refusalOf(failure).message}\n`;
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
   running.url = (await listen(app, options)).url;
   // If listening fails, no timer keeps the process alive.
   const timer = keepDays === undefined ? undefined : setInterval(() => void deleteOld().catch(onFault), DAY_MS);
@@ -111,23 +132,64 @@ class ReportFiles {
   #file = { path: '', day: '', bytes: 0 };
   #folderBytes = 0;
   #measuredMs = Number.NEGATIVE_INFINITY;
+  #triedMs = Number.NEGATIVE_INFINITY;
+  /** The size of the newest lines. */
+  #bytes = 1000;
+  readonly #probePath: string;
+  /** Why the newest lines, or the newer probe, were not written. */
+  failure: Error | undefined;
   /** Resolves when all lines so far are in files or refused. */
   written: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: CollectorOptions & { clock: Clock }) {}
+  constructor(private readonly options: CollectorOptions & { clock: Clock }) {
+    this.#probePath = join(options.directory, `.${randomUUID()}.probe`);
+  }
 
   /** Resolves when all lines are in a file. Otherwise writes none and rejects, at the limit with `FolderFullError`. */
   append(text: string): Promise<void> {
-    const written = this.written.then(() => this.#append(Buffer.from(text)));
-    this.written = written.catch(() => {});
-    return written;
+    return this.#try(() => this.#append(Buffer.from(text)));
+  }
+
+  /** Resolves with `failure`, for which it writes and removes a file if nothing was tried for 10 s. */
+  async probe(): Promise<Error | undefined> {
+    const { clock, files = nodeFiles } = this.options;
+    const write = async () => {
+      await this.#requireRoom(this.#bytes);
+      await appendWhole(files, this.#probePath, Buffer.alloc(this.#bytes));
+      await files.truncate(this.#probePath);
+    };
+    const remove = () => nodeFiles.rm(this.#probePath, { force: true });
+    if (clock.monotonicMs() - this.#triedMs >= MEASURE_MS) {
+      await this.#try(() => write().finally(remove)).catch(() => {});
+    }
+    return this.failure;
+  }
+
+  /** Runs it after earlier ones. Logs when a failure begins and when it is over. */
+  #try(act: () => Promise<void>): Promise<void> {
+    const { clock, log = NO_LOG } = this.options;
+    const done = this.written.then(() => {
+      this.#triedMs = clock.monotonicMs();
+      return act();
+    });
+    const note = (failure?: Error) => {
+      const before = this.failure && refusalOf(this.failure).code;
+      this.failure = failure;
+      if (failure === undefined) {
+        if (before !== undefined) log.info({ part: 'disk', code: before }, 'reports are written again');
+        return;
+      }
+      const { code, message } = refusalOf(failure);
+      if (code !== before) log.error({ part: 'disk', code }, `reports are refused: ${message}`);
+    };
+    this.written = done.then(() => note(), note);
+    return done;
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    const { directory, files = nodeFiles, clock, maxBytes } = this.options;
-    if (clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
-    const isFull = this.#folderBytes + bytes.length > maxBytes;
-    if (isFull) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
+    const { directory, files = nodeFiles, clock } = this.options;
+    this.#bytes = bytes.length;
+    await this.#requireRoom(bytes.length);
     const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
     if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
       this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
@@ -135,6 +197,13 @@ class ReportFiles {
     await appendWhole(files, this.#file.path, bytes);
     this.#file.bytes += bytes.length;
     this.#folderBytes += bytes.length;
+  }
+
+  async #requireRoom(bytes: number): Promise<void> {
+    const { clock, maxBytes } = this.options;
+    if (clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
+    if (this.#folderBytes + bytes <= maxBytes) return;
+    throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
   }
 
   async #measure(): Promise<void> {

@@ -20,7 +20,10 @@ test('the household always plays, so the link is never unobserved for long', () 
   const dish = syntheticDish({ seed: 1 });
   const start = Date.UTC(2026, 0, 1);
   const isBusy = Array.from({ length: 3600 }, (_, second) => dish.at(start + second * 1000).downlinkUsageBps > 1e7);
-  const pauses = isBusy.map((busy) => (busy ? 'x' : '.')).join('').split('x');
+  const pauses = isBusy
+    .map((busy) => (busy ? 'x' : '.'))
+    .join('')
+    .split('x');
   expect(Math.max(...pauses.map(({ length }) => length))).toBeLessThan(20);
 });
 
