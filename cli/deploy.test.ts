@@ -90,6 +90,22 @@ const run = (program: string, args: string[], env: Record<string, string>) => {
 };
 const given = ['simulate', '--traces', 'my links'];
 
+test.each([
+  ['0', '0', []],
+  ['3', '0', ['switched off']],
+  ['3', '1', ['switched off', 'alarm guard of the trial: status 1']],
+  ['2', '0', ['alarm guard of the trial: status 2']],
+  ['127', '0', ['alarm guard of the trial: status 127']],
+])("the guard's script, at status %s, and %s of its hook", (status, ofHook, calls) => {
+  const guide = readFileSync(new URL('../docs/production.md', import.meta.url), 'utf8');
+  const [, script = ''] = /```sh\n(#!\/bin\/sh\n[\s\S]*?)```/.exec(guide)!;
+  const hooks = { npx: 'exit $GUARD', 'switch-off.sh': 'echo switched off; exit $HOOK', 'alarm.sh': 'echo "alarm $*"' };
+  for (const [name, text] of Object.entries(hooks)) writeFileSync(at(name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  const env = { PATH: `${at()}:${process.env['PATH']}`, GUARD: status, HOOK: ofHook };
+  const { stdout } = spawnSync('sh', ['-c', script], { cwd: at(), encoding: 'utf8', env });
+  expect(stdout.split('\n').slice(0, -1)).toEqual(calls);
+});
+
 test.each<[string, string, number, string[]]>([
   ['plays its shard, and continues what an earlier one left', '', 0, []],
   ['whose runs were rejected is requeued, on another node', '2', 4, ['requeue 17', 'update JobId=17 ExcNodeList=n2']],

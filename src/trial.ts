@@ -7,8 +7,8 @@ import { Reporter, type ReportOptions, type SessionReports } from './trial/repor
 
 export { InputError } from '../abr/errors.ts';
 export type { SessionReport } from '../abr/qoe/session-report.ts';
+export type { ConfiguredOptions, TrialConfig } from '../session/page/trial-config.ts';
 export { type Arm, assignArm, type ConfiguredTrial, type TrialOptions } from './trial/arms.ts';
-export type { ConfiguredOptions, TrialConfig } from './trial/config.ts';
 export type { ReportOptions, SessionReports } from './trial/reports.ts';
 
 type Method = (...args: never[]) => unknown;

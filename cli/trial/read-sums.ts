@@ -54,10 +54,14 @@ export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
 async function filesOf(query: Query, paths: readonly string[]): Promise<string[]> {
   const files = new Set<string>();
   for (const path of paths) {
-    const isFolder = existsSync(path) && statSync(path).isDirectory();
+    const isThere = existsSync(path);
+    const isGlob = /[*?[]/.test(path);
+    const expected = 'files of reports (.ndjson, .jsonl, .parquet)';
+    if (!isThere && !isGlob) throw new InputError('files', expected, undefined, `${path}, which does not exist`);
+    const isFolder = isThere && statSync(path).isDirectory();
     const found = await query(`select file from glob(${sql.quoted(isFolder ? join(path, '**') : path)})`);
     const chosen = found.map(({ file }) => String(file)).filter((file) => !isFolder || ENDING.test(file));
-    if (chosen.length === 0) throw new InputError('files', 'files of reports (.ndjson, .jsonl, .parquet)', path);
+    if (chosen.length === 0) throw new InputError('files', expected, undefined, `none in ${path}`);
     for (const file of chosen) files.add(file);
   }
   return [...files];

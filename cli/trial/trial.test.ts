@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { drawReport } from '../../abr/qoe/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
@@ -121,6 +122,28 @@ test.each<[string, number, number, number, RegExp]>([
   expect({ status, stdout }).toEqual({ status: expected, stdout: expect.stringMatching(message) });
 });
 
+test('--check says what a configuration does, or where it is wrong', async () => {
+  const example = fileURLToPath(new URL('../../examples/plain/trial.json', import.meta.url));
+  const { status, stdout } = await trial('--check', example);
+  expect(stdout).toMatch(/^The trial \S+ assigns player 99 %, mpc-l 1 %; the plugin's options are \{.*\}\.\n$/);
+  expect(status).toBe(0);
+  const config = { ...JSON.parse(readFileSync(example, 'utf8')), enabled: false };
+  const checked = (change: object | string) => {
+    writeFileSync(at('trial.json'), typeof change === 'string' ? change : JSON.stringify({ ...config, ...change }));
+    return trial('--check', at('trial.json'));
+  };
+  expect((await checked({})).stdout).toContain('is switched off (new sessions play without the plugin), else assigns');
+  for (const [change, message] of [
+    [{ shares: { player: 0.5, a: 0.4 } }, 'trial.json: config.shares: expected shares of player and one or two other'],
+    [{ options: { risk: 2 } }, 'trial.json: config.options.risk: expected a number from 0 to 1, got 2'],
+    [{ enable: true }, 'trial.json: config.enable: expected one of schema, enabled, trial, shares, options'],
+    ['{', 'trial.json: expected JSON'],
+  ] as const) {
+    await refused(checked(change), message);
+  }
+  await refused(trial('--check', at('none.json')), '--check: expected a readable file');
+});
+
 test('prints the SQL of the sums, which it reads', async () => {
   const { stdout } = await trial('--sql', 'events.sessions');
   expect(stdout).toContain('from events.sessions\n');
@@ -132,8 +155,9 @@ test('prints the SQL of the sums, which it reads', async () => {
 
 test.each<[string[], string]>([
   [[], 'files: expected files, folders or globs of reports, got none'],
-  [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "nowhere/*.ndjson"'],
-  [['x'.repeat(300)], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "xxx'],
+  [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got none in nowhere/*.ndjson'],
+  [['nowhere'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got nowhere, which does not exist'],
+  [['x'.repeat(300)], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got xxx'],
   [['reports/notes.txt'], 'to reportSessions), got 1 not counted: not a line of JSON'],
   [['--name', 'other', 'reports'], '--name: expected one of pilot, got "other"'],
   [['--control', 'theirs', 'reports'], '--control: expected an arm of the trial pilot: ours, own, got "theirs"'],

@@ -2,19 +2,20 @@
 
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { InputError, parsedJson } from '../../abr/errors.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
+import { MAX_BYTES, validConfig } from '../../session/page/trial-config.ts';
 import { html } from '../report/html.ts';
 import { markdown, plainText } from '../report/markdown.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_GUARD_BROKEN, ExitWith } from '../shared/exit-status.ts';
-import { requireWritable } from '../shared/results-file.ts';
+import { readInput, requireWritable } from '../shared/results-file.ts';
 import { trialDocument } from './compare-arms.ts';
 import { checkGuards, parseGuards } from './guards.ts';
 import { readSums } from './read-sums.ts';
 import { sumsOf } from './sums-sql.ts';
 
-type TrialFlags = Partial<Record<'name' | 'control' | 'out' | 'sql' | 'guard', string>> & { sums?: boolean };
+type TrialFlags = Partial<Record<'name' | 'control' | 'out' | 'sql' | 'guard' | 'check', string>> & { sums?: boolean };
 
 export function trialCommand(io: CommandIo): Command {
   return new Command('trial')
@@ -23,6 +24,7 @@ export function trialCommand(io: CommandIo): Command {
     .option('--name <trial>', 'the trial, if the reports have several')
     .option('--control <arm>', "arm to compare with (default: the one with the player's own algorithm)")
     .option('--guard <limits>', `print one sentence; status ${EXIT_GUARD_BROKEN} if a limit is broken for certain`)
+    .option('--check <trial.json>', 'check the configuration of a trial, and say in a sentence what it does')
     .option('--out <folder>', 'write the comparison as index.html and report.md')
     .option('--sums', 'the files hold the sums of --sql (also as CSV)')
     .option('--sql <table>', 'print the SQL of these sums over a table of valid reports, for a warehouse')
@@ -30,8 +32,9 @@ export function trialCommand(io: CommandIo): Command {
 }
 
 async function runTrial(paths: string[], flags: TrialFlags, io: CommandIo): Promise<void> {
-  const { name: trial, control, out, sql, guard, sums: areSums = false } = flags;
+  const { name: trial, control, out, sql, guard, check, sums: areSums = false } = flags;
   if (sql !== undefined) return void io.stdout.write(`${sumsOf(sql)}\n`);
+  if (check !== undefined) return void io.stdout.write(`${configSentence(check)}\n`);
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');
   if (out !== undefined && guard !== undefined) throw new InputError('--out', 'no --guard beside it', out);
   if (out !== undefined) requireWritable(out, '--out', 'folder');
@@ -51,4 +54,22 @@ async function runTrial(paths: string[], flags: TrialFlags, io: CommandIo): Prom
     [join(out, 'report.md'), markdown(document)],
   ]);
   io.stderr.write(`index.html and report.md in ${out}\n`);
+}
+
+/** Says what a configuration does. Throws an `InputError` if it is invalid. */
+function configSentence(file: string): string {
+  const json = parsedJson(readInput(file, '--check', MAX_BYTES), file);
+  const { enabled, trial, shares, options = {} } = named(file, () => validConfig(json));
+  const arms = Object.entries(shares).map(([arm, share]) => `${arm} ${Number((100 * share).toPrecision(6))} %`);
+  const off = enabled ? '' : 'is switched off (new sessions play without the plugin), else ';
+  return `The trial ${trial} ${off}assigns ${arms.join(', ')}; the plugin's options are ${JSON.stringify(options)}.`;
+}
+
+function named<Value>(file: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(`${file}: ${error.field}`, error.expected, error.received);
+  }
 }

@@ -66,6 +66,7 @@ test('viewers in arms of a configuration report to collect; trial compares them,
   const shares = { player: 0.5, 'leo-abr': 0.5 };
   writeFileSync(file, JSON.stringify({ schema: 1, enabled: true, trial: NAME, shares, options: { saveData: true } }));
   writeFileSync(join(folder, 'guard.sh'), guardScript());
+  writeFileSync(join(folder, 'switch-off.sh'), `sed -i 's/"enabled": *true/"enabled": false/' trial.json`);
   const guard = () => execFileSync('sh', ['guard.sh'], { cwd: folder, encoding: 'utf8' });
   const isEnabled = () => JSON.parse(readFileSync(file, 'utf8')).enabled;
   const cdn = await serveFile(file);

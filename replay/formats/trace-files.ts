@@ -69,7 +69,7 @@ function sidecarOf(file: string): string {
 
 function statOf(path: string) {
   const stat = readable(path, () => statSync(path, { throwIfNoEntry: false }));
-  if (stat === undefined) throw new InputError(path, 'a file or folder', undefined, 'nothing there');
+  if (stat === undefined) throw new InputError(path, 'a file or folder', undefined, 'a path that does not exist');
   return stat;
 }
 

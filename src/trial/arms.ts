@@ -4,15 +4,8 @@ import { check, isFrom, requireObject } from '../../abr/errors.ts';
 import { CLUSTER_COUNT, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
 import { attempt } from '../../session/page/attempt.ts';
-import {
-  type ConfigSource,
-  type ConfiguredOptions,
-  isName,
-  loadConfig,
-  NAME,
-  PLAYER,
-  type TrialConfig,
-} from './config.ts';
+import { type ConfiguredOptions, isName, NAME, PLAYER, type TrialConfig } from '../../session/page/trial-config.ts';
+import { type ConfigSource, loadConfig } from './config.ts';
 
 export interface TrialOptions<O extends object = object> {
   /** Name of the trial: up to 64 letters, digits, spaces and `.:+_-`. A new name assigns anew. */
