@@ -76,14 +76,31 @@ test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys
 });
 
 test('a second attachment and an unsupported player cause one fault each and no change', () => {
-  const { player } = attached();
+  const { player, handle } = attached();
   const again = attached({}, player);
   expect(again.handle.state).toMatchObject({ status: 'inactive', faults: [{ code: 'already-attached' }] });
+  player.send(0);
+  const before = structuredClone(player.settings);
   const refused = attached({}, Object.assign(new FakePlayer(), { addABRCustomRule: broken }));
   const fault = { code: 'unsupported-player', message: 'the player refused the plugin: broken' };
   expect(refused.handle.state.faults).toMatchObject([fault]);
   again.handle.detach();
-  expect(player.rules).toHaveLength(1);
+  expect([player.rules.length, player.settings]).toEqual([1, before]);
+  handle.detach();
+  expect(player.left).toBe(0);
+});
+
+test('a second attachment takes over at the next request after the first one is detached', () => {
+  const { player, handle } = attached();
+  const again = attached({ controller: new Scripted(1), live: { targetLatencySeconds: 3 } }, player);
+  again.handle.set({ live: {} });
+  handle.detach();
+  expect(player.ask()).toBeUndefined();
+  player.send(0);
+  player.instantiateRules();
+  expect([player.ask(), again.handle.state.status]).toEqual([1, 'attached']);
+  again.handle.detach();
+  expect([player.left, player.settings]).toEqual([0, new FakePlayer().settings]);
 });
 
 /** One slow download on a link with an uncertain forecast; `next`: the next decision. */

@@ -22,9 +22,8 @@ export function attach(player: DashPlayer, options: LeoAbrOptions | undefined): 
   check(has(player, 'getVersion', 'on', 'off'), 'player', 'a dash.js MediaPlayer', player);
   return createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
-    if (problem !== undefined) events.fault('unsupported-player', problem);
-    else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return new DashInstallation(player, resolved, events);
+    if (problem === undefined) return new DashInstallation(player, resolved, events);
+    events.fault('unsupported-player', problem);
     return undefined;
   });
 }
@@ -40,17 +39,41 @@ class DashInstallation implements Installation {
   private readonly _rule: ReturnType<typeof switchRule>;
   private readonly _undo = new UndoList();
   private _restoreSettings = () => {};
+  private _isActive = false;
 
   constructor(
     private readonly _player: DashPlayer,
     private readonly _options: ResolvedOptions,
-    events: Events,
+    private readonly _events: Events,
   ) {
-    this._port = new DashPort(_player, _options, events);
-    this.adaptation = new Adaptation(this._port, _options, events) as typeof this.adaptation;
+    this._port = new DashPort(_player, _options, _events);
+    this.adaptation = new Adaptation(this._port, _options, _events) as typeof this.adaptation;
     this._rule = switchRule(this.adaptation);
     const { live, bitrates } = this._port;
     this._requests = new Requests(this.adaptation, live, bitrates);
+    if (isInstalled(_player)) this._wait();
+    else this._install();
+  }
+
+  isActive(): boolean {
+    return this._isActive;
+  }
+
+  /** Until another attachment to the player is detached. */
+  private _wait(): void {
+    this._events.fault('already-attached', 'the player has the plugin already: this waits until that is detached');
+    const fragmentLoadingStarted = () => {
+      if (isInstalled(this._player)) return;
+      this._undo.run();
+      this._install();
+    };
+    this._undo.add(listen(this._player, EMITTER_METHODS, { fragmentLoadingStarted }, this.adaptation.guard));
+  }
+
+  private _install(): void {
+    this._isActive = true;
+    const { _player } = this;
+    const { live } = this._port;
     const handlers = {
       ...this._requests.handlers,
       ...this._handlers,
@@ -68,7 +91,7 @@ class DashInstallation implements Installation {
   }
 
   changed(): void {
-    this.adaptation.guard(() => this._port.live.targetChanged());
+    if (this._isActive) this.adaptation.guard(() => this._port.live.targetChanged());
   }
 
   detach(): void {

@@ -205,14 +205,23 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect([handle.state.session, faults]).toEqual([1, []]);
   });
 
-  test('a second player at the same time has its own ABR, with one fault', () => {
-    const { leoAbr, handle, controller } = scripted(2);
+  test('a second player at the same time has its own ABR, with one fault, until the first one is destroyed', () => {
+    const { leoAbr, hls, handle, controller, decisions } = scripted(2);
     const asked = controller.states.length;
-    const other = new FakePlayer(Player, { abrController: leoAbr }).start();
-    expect(other.hls.loadLevel).toBe(0);
-    other.hls.destroy();
+    const [other, next] = [1, 2].map(() => new FakePlayer(Player, { abrController: leoAbr }).start());
+    expect(other!.hls.loadLevel).toBe(0);
+    other!.hls.destroy();
     expect(handle.state).toMatchObject({ status: 'attached', faults: [{ code: 'already-attached' }] });
     expect(controller.states).toHaveLength(asked);
+    hls.destroy();
+    expect([next!.ask(), handle.state.status]).toEqual([2, 'attached']);
+    expect(decisions.at(-1)).toMatchObject({ session: 2, decision: { representation: 2 } });
+    next!.media.emit('playing');
+    next!.download(0, 16e6, 1);
+    next!.ask();
+    expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 1, downloads: [{ receivedBits: 16e6 }] });
+    handle.detach();
+    expect(next!.left).toBe(0);
   });
 
   test('is refused as the default of all players', () => {

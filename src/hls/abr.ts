@@ -32,9 +32,17 @@ export function createController(options: LeoAbrOptions | undefined): LeoAbrCont
 /** hls.js's own controller goes on measuring, and decides where the plugin has no choice. */
 function replacing(HlsController: typeof AbrController, plugin: HlsInstallation): typeof AbrController {
   return class extends HlsController {
-    private readonly _isConnected = plugin.connect(this.hls, () => super.firstAutoLevel);
     /** The latest answer. */
     private _answer = -1;
+
+    constructor(hls: Hls) {
+      super(hls);
+      plugin.connect(hls, () => super.firstAutoLevel);
+    }
+
+    private get _isConnected(): boolean {
+      return plugin.isFor(this.hls);
+    }
 
     private get _isDestroyed(): boolean {
       return this.hls === null;

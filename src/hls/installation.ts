@@ -21,6 +21,8 @@ export class HlsInstallation implements Installation {
   private readonly _mediaUndo = new UndoList();
   /** How to leave the players that hls.js has made for interstitials and I-frames. */
   private readonly _inner = new Map<Hls, () => void>();
+  /** Players that wait until the present one is destroyed: how to connect them. */
+  private readonly _waiting = new Map<Hls, () => void>();
   private _restoreTarget = () => {};
   private _target: unknown;
   private _hasSource = false;
@@ -44,18 +46,27 @@ export class HlsInstallation implements Installation {
     return this._isInCharge;
   }
 
-  /** Returns false, after a fault, for a player that the plugin leaves to hls.js; without one, for an inner player. */
-  connect(hls: Hls, firstLevel: () => number): boolean {
+  /** Whether the plugin decides for this player. */
+  isFor(hls: Hls): boolean {
+    return hls === this._port.connection?.hls;
+  }
+
+  /** A player has been made. The plugin leaves it to hls.js if it is not supported, and if it is an inner player. */
+  connect(hls: Hls, firstLevel: () => number): void {
     const { adaptation } = this;
     const { config } = hls;
     const problem = whyUnsupported(hls);
-    if (problem === undefined && config.primarySessionId !== undefined) {
-      adaptation.guard(() => this._watchInner(hls));
-      return false;
-    }
     if (problem !== undefined) this._events.fault('unsupported-player', problem);
-    else if (this.isActive()) this._events.fault('already-attached', 'another player has this controller');
-    if (problem !== undefined || this.isActive() || this._isDetached) return false;
+    else if (config.primarySessionId !== undefined) adaptation.guard(() => this._watchInner(hls));
+    else if (this.isActive()) {
+      this._waiting.set(hls, () => this._connect(hls, firstLevel));
+      this._events.fault('already-attached', 'another player has this controller: hls.js decides until that one ends');
+    } else if (!this._isDetached) this._connect(hls, firstLevel);
+  }
+
+  private _connect(hls: Hls, firstLevel: () => number): void {
+    const { adaptation } = this;
+    const { config } = hls;
     const requests = new Requests(hls, adaptation);
     this._requests = requests;
     this._port.connection = { hls, firstLevel, loading: () => requests.loading() };
@@ -70,7 +81,6 @@ export class HlsInstallation implements Installation {
       listen(hls, EMITTER_METHODS, this._handlers(hls), adaptation.guard),
       listen(hls, EMITTER_METHODS, this._port.failures.handlers(hls), adaptation.guard),
     );
-    return true;
   }
 
   /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
@@ -90,7 +100,8 @@ export class HlsInstallation implements Installation {
   /** A player is destroyed; another player may follow. */
   playerEnded(hls: Hls): void {
     this._leaveInner(hls);
-    if (hls !== this._port.connection?.hls) return;
+    this._waiting.delete(hls);
+    if (!this.isFor(hls)) return;
     this.adaptation.guard(() => this.adaptation.sourceEnded());
     this._disconnect();
     this._port.connection = undefined;
@@ -98,6 +109,19 @@ export class HlsInstallation implements Installation {
     this._port.playlistSeconds = 0;
     this._port.switchedAtMs = Number.NEGATIVE_INFINITY;
     this._target = undefined;
+    this.adaptation.guard(() => this._connectNext());
+  }
+
+  /** A player that waits may have a source and an element already. */
+  private _connectNext(): void {
+    const [next] = this._waiting;
+    if (!next) return;
+    const [hls, connect] = next;
+    this._waiting.delete(hls);
+    connect();
+    if (hls.url) this._sourceBegins();
+    const { media } = hls;
+    if (media) this._mediaAttached({ media });
   }
 
   changed(): void {
@@ -186,7 +210,7 @@ export class HlsInstallation implements Installation {
     this._setTarget();
   }
 
-  private _mediaAttached({ media }: MediaAttachedData): void {
+  private _mediaAttached({ media }: Pick<MediaAttachedData, 'media'>): void {
     const { session, guard } = this.adaptation;
     const handlers = { seeking: () => session.seeked(), playing: () => session.playing() };
     this._mediaUndo.add(listen(media, DOM_METHODS, handlers, guard));
