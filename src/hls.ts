@@ -14,7 +14,7 @@ export type { LeoAbrController } from './hls/abr.ts';
  *     const hls = new Hls({ abrController: leoAbr });
  *
  * A controller (default: MPC-L) chooses the video bitrate. `leoAbr.handle` has events, state, `set` and `detach`; it can
- * be used before there is a player. One player has the controller at a time; after its `destroy()`, another one may.
+ * be used before there is a player. One player has the controller at a time; after its `destroy()`, the next one has.
  *
  * Throws an `InputError` for an invalid option. An unsupported player, and a second one at the same time, play with
  * hls.js's own ABR; that is reported as one `fault` event.

@@ -15,7 +15,8 @@ export type { DashPlayer } from './dash/player.ts';
  * `attachSource()`, `reset()`, seeks, periods and track switches until `detach()`.
  *
  * Throws an `InputError` for an invalid option, and for a `player` that is none. An unsupported player (not dash.js 5.1 or
- * later of version 5, or one that has the plugin already) is left unchanged and reported as one `fault` event.
+ * later of version 5) is left unchanged and reported as one `fault` event. If the player has the plugin already, that is a
+ * fault, too, and this one waits until the other one is detached.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
   return attach(player, options);

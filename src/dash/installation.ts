@@ -1,6 +1,6 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
-import { check } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import { Adaptation } from '../../session/adaptation.ts';
 import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
@@ -9,9 +9,10 @@ import type { LeoAbrOptions } from '../../session/page/option-types.ts';
 import type { ResolvedOptions } from '../../session/page/options.ts';
 import { EMITTER_METHODS, listen, UndoList } from '../hooks.ts';
 import { PAGE } from '../page-host.ts';
+import { expectedPlayer } from '../which-player.ts';
 import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
-import { type DashPlayer, setting, whyUnsupported } from './player.ts';
+import { type DashPlayer, isDestroyed, setting, whyUnsupported } from './player.ts';
 import { DashPort } from './port.ts';
 import { Requests } from './requests.ts';
 import { applySettings } from './settings.ts';
@@ -19,7 +20,10 @@ import { applySettings } from './settings.ts';
 /** Implements `attachLeoAbr`. */
 export function attach(player: DashPlayer, options: LeoAbrOptions | undefined): LeoAbrHandle {
   // All versions of dash.js have these; an unsupported version is a fault.
-  check(has(player, 'getVersion', 'on', 'off'), 'player', 'a dash.js MediaPlayer', player);
+  const isPlayer = has(player, 'getVersion', 'on', 'off');
+  const expected = 'a dash.js MediaPlayer';
+  if (!isPlayer) throw new InputError('player', expectedPlayer('dash.js', player, expected), player);
+  check(!isDestroyed(player), 'player', `${expected} that is not destroyed`, player);
   return createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem === undefined) return new DashInstallation(player, resolved, events);

@@ -30,6 +30,16 @@ export function whyUnsupported(player: DashPlayer): string | undefined {
   return isServed ? undefined : `dash.js ${version} is not 5.1 or later of version 5`;
 }
 
+/** Without an element, a player throws a text; once destroyed, it has no model of the element. */
+export function isDestroyed(player: DashPlayer): boolean {
+  try {
+    player.getVideoElement?.();
+    return false;
+  } catch (error) {
+    return (error as Partial<Error>).name === 'TypeError';
+  }
+}
+
 /** A setting below `streaming`, by a path like `abr.maxBitrate.video`; undefined if it does not exist. */
 export function setting(player: DashPlayer, path: string): unknown {
   let value: unknown = player.getSettings().streaming;

@@ -6,13 +6,14 @@ import { createHandle, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
 import { PAGE } from '../page-host.ts';
 import { HlsInstallation } from './installation.ts';
-import { abrControllerOf } from './player.ts';
+import { abrControllerOf, checkNoPlayer } from './player.ts';
 
 /** For the option `abrController` of hls.js. */
 export type LeoAbrController = typeof AbrController & { readonly handle: LeoAbrHandle };
 
 /** Implements `createLeoAbrController`. */
 export function createController(options: LeoAbrOptions | undefined): LeoAbrController {
+  checkNoPlayer(options);
   let installation!: HlsInstallation;
   const handle = createHandle(options, PAGE, (resolved, events) => {
     installation = new HlsInstallation(resolved, events);

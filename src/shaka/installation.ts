@@ -9,6 +9,7 @@ import type { LeoAbrOptions } from '../../session/page/option-types.ts';
 import type { ResolvedOptions } from '../../session/page/options.ts';
 import { DOM_METHODS, listen, override, UndoList } from '../hooks.ts';
 import { PAGE } from '../page-host.ts';
+import { expectedPlayer } from '../which-player.ts';
 import { type Attachment, PluginManager } from './abr.ts';
 import {
   type AbrManager,
@@ -35,7 +36,8 @@ const REPLACED = new WeakMap<object, () => AbrManager>();
 
 /** Implements `createLeoAbrFactory`. */
 export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | undefined): LeoAbrFactory {
-  if (!has(player, 'getConfiguration')) throw new InputError('player', 'a Shaka Player', player);
+  if (!has(player, 'getConfiguration'))
+    throw new InputError('player', expectedPlayer('Shaka Player', player, 'a Shaka Player'), player);
   // Shaka's own, unless the page has set another one before.
   const present: Partial<LeoAbrFactory> & (() => AbrManager) = player.getConfiguration().abrFactory;
   const isLeft = present.handle?.state.status === 'detached';
