@@ -312,6 +312,11 @@ test('after an abandonment neither this segment nor the next goes straight back'
   expect(hits).toBeGreaterThan(100);
 });
 
+test('the reason of the first choice does not read like a failure', () => {
+  const first = { ...stateOf(LADDERS_BPS[1]!), downloads: [] };
+  expect(createLiveMpcL().decide(first).reason).toMatch(/^nothing measured yet: /);
+});
+
 test('a previous bitrate without a quality counts as none', () => {
   const ladderBps = LADDERS_BPS[1]!;
   const answersAfter = (previousBitrateBps?: number) => {

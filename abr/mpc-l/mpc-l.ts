@@ -76,7 +76,8 @@ export class MpcL implements Controller {
     const usable = usableForecast(forecast, state);
     if (usable === undefined) {
       const decision = this._fallback.decide(state);
-      const reason = `no usable forecast, so mpc-d: ${decision.reason}`;
+      const why = state.downloads.length > 0 ? 'no usable forecast, so mpc-d: ' : '';
+      const reason = why + decision.reason;
       return { ...decision, controller: this.name, reason, ...this._keptPart(state, decision.representation) };
     }
     // Going back up right after an abandonment would cost two switches.

@@ -6,6 +6,8 @@ import { check, isFrom as isBetween } from '../../abr/errors.ts';
 export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
 export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
 
+/** The check of an option that pages do not know. */
+export const INTERNAL: Check = ['any', () => true];
 export const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
@@ -13,7 +15,8 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>, pa
   check(isPlain(options), path, 'an object', options);
   const names = Object.keys(checks);
   for (const [name, value] of Object.entries(options)) {
-    check(names.includes(name), `${path}.${name}`, `one of ${names.join(', ')}`, value);
+    const known = () => names.filter((one) => checks[one as keyof O] !== INTERNAL).join(', ');
+    check(names.includes(name), `${path}.${name}`, `one of ${known()}`, value);
     const [expected, holds]: Check = checks[name as keyof O];
     check(value === undefined || holds(value), `${path}.${name}`, expected, value);
   }

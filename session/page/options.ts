@@ -21,7 +21,7 @@ import { parseLists } from '../requests/segment-lists.ts';
 import { QUALITY_LISTS } from '../requests/segment-qualities.ts';
 import { parseSizes } from '../requests/segment-sizes.ts';
 import type { Session } from '../requests/session.ts';
-import { type Check, type Checks, checkOptions, has, isFrom, isPlain, isText, isWhole, SWITCH } from './checks.ts';
+import { type Checks, checkOptions, has, INTERNAL, isFrom, isPlain, isText, isWhole, SWITCH } from './checks.ts';
 import type { Events } from './events.ts';
 import { JSON_CHECKS, MPC_L_CHECKS } from './json-options.ts';
 import {
@@ -65,7 +65,6 @@ const LARGEST_SEED = 2 ** 32 - 1;
 const MPC_L = 'mpc-l';
 /** Points of quality that a Mbit/s must add for viewers who save data. */
 const SAVED_PER_MBPS = 2;
-const ANY: Check = ['any', () => true];
 
 const isFile = (value: unknown) => value instanceof URL || isText(value) || isPlain(value);
 
@@ -85,8 +84,8 @@ const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
   storage: SWITCH,
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
-  weights: ANY,
-  observed: ANY,
+  weights: INTERNAL,
+  observed: INTERNAL,
 };
 
 const LIVE_CHECKS: Checks<LiveOptions> = {

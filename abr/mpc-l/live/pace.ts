@@ -43,7 +43,7 @@ export function paceOf(
     segmentSeconds: state.segmentSeconds,
     stallSeconds: liveStallSeconds(options),
   });
-  const source = plan ? plan.forecast.source : 'no usable forecast';
+  const source = plan?.forecast.source ?? (state.downloads.length > 0 ? 'no usable forecast' : 'nothing measured yet');
   const next = plan?.forecast.handovers.find(({ atMs }) => atMs > state.utcMs!);
   const handover = next ? `; handover in ${((next.atMs - state.utcMs!) / 1000).toFixed(1)} s` : '';
   return {
