@@ -14,7 +14,7 @@ import { type ResolvedOptions, resolveOptions } from './options.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
-  /** `inactive`: hls.js has not made the player yet, or it is not supported (see `faults`); `detached`: after `detach()`. */
+  /** `inactive`: hls.js or Shaka has not called the plugin yet, or the player is not supported (see `faults`); `detached`: after `detach()`. */
   status: 'attached' | 'inactive' | 'detached';
   /** Name of the controller. */
   controller: string;

@@ -111,16 +111,18 @@ export class PluginManager {
   }
 
   /** The request for a video segment has begun. */
-  requested(): void {
+  requested(isCleared: boolean | undefined): void {
     const { active } = this._attachment.adaptation.session.record;
-    // The page has selected it, so it is not abandoned.
+    // Not abandoned is what the page has selected, and at first what has cost the buffer.
     if (active && this._selected?.isRequested) active.keptUntilSeconds = Number.POSITIVE_INFINITY;
+    else if (active && isCleared) active.keptUntilSeconds = active.requestedAtSeconds + active.segment.segmentSeconds;
   }
 
   /** Shaka requests the next segment in the variant that is current after this event. */
   appended({ contentType, end }: { contentType: string; end: number }): void {
     const { port, adaptation } = this._attachment;
     const { presentation } = port;
+    presentation.notePlayhead();
     if (contentType !== 'video' || presentation.isEnd(end) || presentation.isWithinSegment(end)) return;
     // Shaka had this segment before it asked, and has requested the next one.
     if (adaptation.session.record.active) return;
@@ -154,12 +156,16 @@ export class PluginManager {
   }
 
   private readonly _elementHandlers: Handlers = {
-    timeupdate: () => this._decideIfDue(),
+    timeupdate: () => {
+      this._attachment.port.presentation.notePlayhead();
+      this._decideIfDue();
+    },
     playing: () => this._attachment.adaptation.session.playing(),
     seeking: () => {
       const { port, adaptation } = this._attachment;
-      // Shaka goes on after what is buffered there; it nudges the playhead over a stall, and after it has cleared the buffer.
-      if (port.presentation.levelSeconds() > 0 || !adaptation.session.seeked()) return;
+      const { presentation } = port;
+      // Shaka goes on after what is buffered there; it seeks to where it is when it has cleared the buffer.
+      if (presentation.levelSeconds() > 0 || presentation.isUnmoved || !adaptation.session.seeked()) return;
       this._heedPage();
       if (!this._selected) this._decide();
     },
@@ -253,7 +259,7 @@ export class PluginManager {
       if (this._isLeft) return;
       this._isLoaded = true;
       port.manager = this;
-      port.switchCallback = this._switchTo;
+      port.switchCallback = (...how) => this._isEnabled && this._switchTo && this._switchTo(...how);
       this._setVariants();
     }
     if (!element) return;
@@ -332,8 +338,10 @@ export class PluginManager {
 
   private _decide(): void {
     this._isDue = false;
-    const { port } = this._attachment;
-    if (this._isEnabled && port.settings.enabled) port.decide(() => this._choose());
+    const { port, adaptation } = this._attachment;
+    const { enabled, switchInterval } = port.settings;
+    if (!this._isEnabled || !enabled || port.isClearing) return;
+    port.decide(() => this._choose(), adaptation.clock.nowSeconds() < switchInterval);
   }
 
   private _decideIfDue(): void {

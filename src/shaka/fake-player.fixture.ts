@@ -114,6 +114,9 @@ export class FakePlayer extends StandIn {
   /** Whether each of them clears the buffer, and what it keeps. */
   readonly cleared: unknown[] = [];
   buffered: { start: number; end: number }[] = [];
+  private _isAppending = false;
+  /** Shaka requests no more: it has cleared the buffer before it set its timer. */
+  isStopped = false;
   isLiveStream = false;
   manifest: object | null = null;
   end = SEGMENTS * SEGMENT_SECONDS;
@@ -163,6 +166,7 @@ export class FakePlayer extends StandIn {
       (variant, ...how) => {
         this.switches.push(variant);
         this.cleared.push(how);
+        this.isStopped ||= this._isAppending && Boolean(how[0]);
         this.active = variant;
       },
       () => {},
@@ -202,6 +206,7 @@ export class FakePlayer extends StandIn {
     this.manager = undefined;
   }
   destroy() {
+    if (!this.manager) return;
     this.unload();
     this.manager!.release();
     this.manager = undefined;
@@ -262,7 +267,9 @@ export class FakePlayer extends StandIn {
   override appended(index: number): void {
     const end = (index + 1) * SEGMENT_SECONDS;
     this.buffered = [{ start: 0, end }];
+    this._isAppending = true;
     this.emit('segmentappended', { contentType: 'video', end });
+    this._isAppending = false;
   }
   get left(): number {
     return this.filters.size + this.listenerCount;
@@ -272,9 +279,10 @@ export class FakePlayer extends StandIn {
 export function attached<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C> = {},
   player = new FakePlayer(),
+  isConfigured = true,
 ) {
   const factory = createLeoAbrFactory(player as unknown as ShakaPlayer, { logger: null, ...options });
-  player.configure({ abrFactory: factory });
+  if (isConfigured) player.configure({ abrFactory: factory });
   return { ...heard(factory.handle), controller: options.controller as C, player, factory };
 }
 

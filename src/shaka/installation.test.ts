@@ -150,28 +150,78 @@ test.each([
   ["not within an interval of the page's", { switchInterval: 20 }, [1, 1, 1, 1, 1, 2]],
   ["at any time with Shaka's interval", {}, [1, 2, 1, 2, 1, 2]],
   ["not within Shaka's interval if it clears the buffer", { clearBufferSwitch: true }, [1, 1, 1, 2, 2, 2]],
-])('a switch %s', (_, settings, rungs) => {
-  const { player, controller } = loaded({}, ({ config }) => Object.assign(config.abr, settings));
-  const seen = rungs.map((_, index) => {
+])('a switch %s', async (_, settings, rungs) => {
+  const { player, controller, own } = loaded({}, ({ config }) => Object.assign(config.abr, settings));
+  own.getBandwidthEstimate = () => 9e6;
+  const seen: number[] = [];
+  for (const index of rungs.keys()) {
     controller.next = index % 2 ? 2 : 1;
     player.media.currentTime = 4 * index;
     player.download(index, 4e6, 4);
-    return player.variants.indexOf(player.active!);
-  });
+    await null;
+    seen.push(player.variants.indexOf(player.active!));
+  }
   expect(seen).toEqual(rungs);
 });
 
-test('a switch clears the buffer as the page wishes, not in an abandonment', () => {
-  const clearing = { clearBufferSwitch: true, safeMarginSwitch: 3 };
-  const { player, controller, manager } = loaded({ next: 2 }, ({ config }) => Object.assign(config.abr, clearing));
-  controller.next = 1;
+test.each([
+  ['what the page wishes, once Shaka has handled the segment', 3, [true, 3], 8],
+  ['what the plan does without', 5, [true, 5], 5],
+  ['nothing while no more than the margin is buffered', 9, [false, 0], 8],
+] as const)(
+  'a switch removes %s, and nothing at first or in an abandonment',
+  async (_, margin, cleared, levelSeconds) => {
+    const clearing = { clearBufferSwitch: true, safeMarginSwitch: margin };
+    const { player, controller, manager, own } = loaded({}, ({ config }) => Object.assign(config.abr, clearing));
+    own.getBandwidthEstimate = () => 9e6;
+    controller.next = 1;
+    player.download(0, 4e6, 1);
+    expect(player.cleared).toEqual([[false, 0]]);
+    controller.next = 2;
+    player.download(1, 8e6, 8);
+    await null;
+    expect([player.cleared.at(-1), player.isStopped]).toEqual([cleared, false]);
+    expect(controller.states.at(-1)!.bufferLevelSeconds).toBe(levelSeconds);
+    player.send(2);
+    controller.next = controller.instead = 0;
+    wait(5);
+    expect([player.cleared.at(-1), manager().getBandwidthEstimate()]).toEqual([[false, 0], -1]);
+  },
+);
+
+test('if each switch costs the buffer, the plugin goes up only as far as Shaka would', async () => {
+  const { player, decisions } = loaded({}, ({ config }) => Object.assign(config.abr, { clearBufferSwitch: true }));
   player.download(0, 4e6, 1);
-  expect(player.cleared).toEqual([[true, 3]]);
-  player.send(1);
-  controller.next = controller.instead = 0;
-  wait(0.5);
-  expect([player.cleared.at(-1), manager().getBandwidthEstimate()]).toEqual([[false, 0], -1]);
+  player.download(1, 4e6, 8);
+  expect(decisions.map(({ state }) => state.ladderBps.length)).toEqual([3, 3, 1]);
 });
+
+test.each([true, false])(
+  "nothing is decided while Shaka clears the buffer, also at Shaka's seek; requests: %s",
+  async (requests) => {
+    const { player, controller, decisions, manager, own } = loaded({}, ({ config }) =>
+      Object.assign(config.abr, { clearBufferSwitch: true }),
+    );
+    own.getBandwidthEstimate = () => 9e6;
+    player.plays();
+    player.download(0, 4e6, 8);
+    player.media.currentTime = 1;
+    controller.next = 2;
+    player.download(1, 4e6, 1);
+    manager().trySuggestStreams();
+    await null;
+    player.bufferLevelSeconds = 0;
+    player.media.emit('seeking');
+    controller.instead = 0;
+    if (requests) player.send(0);
+    wait(1.9);
+    player.media.emit('seeking');
+    expect([decisions.length, player.active, player.cleared.at(-1)]).toEqual([3, player.variants[2], [true, 0]]);
+    wait(2.2);
+    // It cost the buffer, so it is loaded for a while; if Shaka has stopped, another clearing revives it.
+    expect([player.active, player.cleared.at(-1)]).toEqual([player.variants[0], requests ? [false, 0] : [true, 1]]);
+  },
+);
 
 test('a switch is decided anew when network or element have changed, but not in mid-download', () => {
   const { player, controller, own, decisions } = loaded();
@@ -353,4 +403,30 @@ test("the manager is Shaka's in an unsupported player, with one fault", () => {
   expect(factory()).toBe(player.own[0]);
   const message = expect.stringContaining('getBufferedInfo()');
   expect(handle.state).toMatchObject({ status: 'inactive', faults: [{ code: 'unsupported-player', message }] });
+});
+
+test("a page's factory may call the plugin's, whenever it is set", () => {
+  for (const isFirst of [true, false]) {
+    const player = new FakePlayer();
+    const abrFactory = () => made.factory();
+    if (isFirst) player.configure({ abrFactory });
+    const made = attached({}, player);
+    player.configure({ abrFactory });
+    player.load();
+    expect([made.decisions.length, made.handle.state.status]).toEqual([1, 'attached']);
+  }
+});
+
+test('is inactive until Shaka has made a manager; if Shaka plays without one, there is a fault', () => {
+  const player = new FakePlayer();
+  const { handle, decisions } = attached({}, player, false);
+  player.load();
+  expect(handle.state).toMatchObject({ status: 'inactive', faults: [] });
+  player.download(0, 4e6, 1);
+  player.download(1, 4e6, 1);
+  expect(handle.state.faults).toMatchObject([
+    { code: 'player-failed', message: expect.stringContaining('before load()') },
+  ]);
+  handle.detach();
+  expect([player.left, decisions.length]).toEqual([0, 0]);
 });

@@ -17,6 +17,7 @@ import {
   type RequestContext,
   type ShakaPlayer,
   type ShakaRequest,
+  shakasManager,
   type Variant,
   whyUnsupported,
 } from './player.ts';
@@ -31,37 +32,41 @@ export interface LeoAbrFactory {
   readonly handle: LeoAbrHandle;
 }
 
-/** The factory that each of the plugin's replaces. */
-const REPLACED = new WeakMap<object, () => AbrManager>();
+/** What each of the plugin's factories has replaced, and whether it is attached. */
+const FACTORIES = new WeakMap<object, { replaced: () => AbrManager; isAttached: () => boolean }>();
 
 /** Implements `createLeoAbrFactory`. */
 export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | undefined): LeoAbrFactory {
   if (!has(player, 'getConfiguration'))
     throw new InputError('player', expectedPlayer('Shaka Player', player, 'a Shaka Player'), player);
   // Shaka's own, unless the page has set another one before.
-  const present: Partial<LeoAbrFactory> & (() => AbrManager) = player.getConfiguration().abrFactory;
-  const isLeft = present.handle?.state.status === 'detached';
-  const shakasFactory = (isLeft && REPLACED.get(present)) || present;
-  let newManager = shakasFactory;
+  const present: () => AbrManager = player.getConfiguration().abrFactory;
+  const known = FACTORIES.get(present);
+  const isTaken = known && known.isAttached();
+  const replaced = known && !isTaken ? known.replaced : present;
+  let installation: ShakaInstallation | undefined;
   const handle = createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
-    else if (isAttached(shakasFactory)) events.fault('already-attached', 'the player has the plugin already');
-    else {
-      const installation = new ShakaInstallation(player, shakasFactory, resolved, events);
-      newManager = () => installation.newManager();
-      return installation;
-    }
-    return undefined;
+    else if (isTaken) events.fault('already-attached', 'the player has the plugin already');
+    else installation = new ShakaInstallation(player, replaced, resolved, events);
+    return installation;
   });
-  const factory = Object.assign(() => newManager(), { handle });
-  REPLACED.set(factory, shakasFactory);
+  let isMaking = false;
+  const newManager = () => {
+    // The page's factory, which this one has replaced, calls this one.
+    if (isMaking) return shakasManager(player);
+    isMaking = true;
+    try {
+      return installation ? installation.newManager() : replaced();
+    } finally {
+      isMaking = false;
+    }
+  };
+  const factory = Object.assign(newManager, { handle });
+  // After `detach` the page may leave the factory in the player: it makes the managers that it made before.
+  FACTORIES.set(factory, { replaced, isAttached: () => Boolean(installation && !installation.isDetached) });
   return factory;
-}
-
-/** After `detach` the page may leave the factory in the player: it makes the managers that it made before. */
-function isAttached(factory: (() => AbrManager) & { handle?: LeoAbrHandle }): boolean {
-  return factory.handle?.state.status === 'attached';
 }
 
 class ShakaInstallation implements Installation, Attachment {
@@ -73,9 +78,8 @@ class ShakaInstallation implements Installation, Attachment {
   isDetached = false;
   private readonly _undo = new UndoList();
   private readonly _playerUndo = new UndoList();
+  /** Shaka has made a manager here, and has not released the manager with which it played. */
   private _isListening = false;
-  /** Shaka has released the manager with which it played, and made no other here. */
-  private _isReleased = false;
 
   constructor(
     readonly player: ShakaPlayer,
@@ -83,22 +87,24 @@ class ShakaInstallation implements Installation, Attachment {
     options: ResolvedOptions,
     private readonly _events: Events,
   ) {
-    this.port = new ShakaPort(player, options);
+    this.port = new ShakaPort(player, options, (action) => this.adaptation.guard(action));
     this.adaptation = new Adaptation(this.port, options, _events);
     this.requests = new Requests(this.port, this.adaptation, () => this.playing);
     const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
+    const segmentappended = () =>
+      _events.fault('player-failed', 'Shaka plays without the plugin: configure the factory before load()');
+    this._playerUndo.add(listen(player, DOM_METHODS, { segmentappended }, this.adaptation.guard));
     if (options.cmcd) this._undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
   }
 
   isActive(): boolean {
-    return !this._isReleased && !this.port.presentation.variants.isUnknown;
+    return this._isListening && !this.port.presentation.variants.isUnknown;
   }
 
   newManager(): AbrManager {
     const inner = this._shakasFactory();
     if (this.isDetached) return inner;
     if (!this._isListening) this._listen();
-    this._isReleased = false;
     return new PluginManager(inner, this).proxy();
   }
 
@@ -117,7 +123,6 @@ class ShakaInstallation implements Installation, Attachment {
   released(manager: PluginManager): void {
     if (this.playing !== manager) return;
     this.playing = undefined;
-    this._isReleased = true;
     this._leave();
   }
 
@@ -135,6 +140,7 @@ class ShakaInstallation implements Installation, Attachment {
   }
 
   private _listen(): void {
+    this._leave();
     this._isListening = true;
     const { player, adaptation, requests } = this;
     const { guard } = adaptation;

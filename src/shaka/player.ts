@@ -191,3 +191,11 @@ export function whyUnsupported(player: ShakaPlayer): string | undefined {
   const missing = METHODS.split(' ').find((name) => !has(player, name));
   return missing && `leo-abr needs Shaka Player 4.16, or 5: ${missing}() is missing`;
 }
+
+/** A manager as Shaka makes it by default. */
+export function shakasManager(player: ShakaPlayer): AbrManager {
+  const other = new (player.constructor as new () => ShakaPlayer & { destroy(): unknown })();
+  const manager: AbrManager = other.getConfiguration().abrFactory();
+  other.destroy();
+  return manager;
+}

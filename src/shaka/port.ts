@@ -1,5 +1,6 @@
 /** Implements the core's port for Shaka Player: what may be chosen, and how to switch. */
 
+import type { Guard } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
 import { CatchUp } from './catch-up.ts';
@@ -24,6 +25,8 @@ interface AskedManager {
 
 /** If the buffer is replaced, this many segments stay. */
 const KEPT_SEGMENTS = 1.5;
+/** If Shaka has cleared its buffer and requests nothing for this long, it has stopped for ever. */
+const STOPPED_MS = 2000;
 
 export class ShakaPort implements PlayerPort {
   readonly name = 'Shaka Player';
@@ -32,6 +35,8 @@ export class ShakaPort implements PlayerPort {
   readonly rate: CatchUp;
   /** Shaka gives up the download in flight, if it asks now. */
   isAbandoning = false;
+  /** Shaka clears its buffer, and has requested nothing since. Another switch could stop it for ever. */
+  isClearing = false;
   /** Shaka's callback for switches, of the present source. */
   switchCallback: SwitchCallback | undefined;
   manager: AskedManager | undefined;
@@ -39,12 +44,15 @@ export class ShakaPort implements PlayerPort {
   given: Variant | undefined;
   /** The highest bitrate allowed at the latest decision; 0 before. */
   private _topBps = 0;
+  /** Variants above are not chosen. */
+  private _mostBps = Number.POSITIVE_INFINITY;
   /** When Shaka was given another variant, by `performance.now()`. */
   switchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly _player: ShakaPlayer,
     options: { readonly live: LiveOptions },
+    private readonly _guard: Guard,
   ) {
     this.live = new LiveStream(_player);
     this.presentation = new Presentation(_player, this.live);
@@ -74,33 +82,61 @@ export class ShakaPort implements PlayerPort {
     this.isAbandoning = true;
     // Another audio would make Shaka discard that download, too.
     const { audio } = this.presentation.active() || {};
-    this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) || this.variant(choice), {});
+    this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) || this.variant(choice));
   }
 
   /**
-   * Switches to the choice. If the page allows a higher bitrate than before, for example in full screen, Shaka replaces
-   * what is buffered from 1.5 segments on, and the choice counts only the rest of the buffer.
+   * Switches to the choice. If each switch clears the buffer, or the page allows a higher bitrate than before, for example
+   * in full screen, Shaka replaces what is buffered beyond a margin. Then the plugin goes up if it would go up without that
+   * media. If less than a segment stays, playback stalls in any case, and the plugin goes up as far as Shaka would.
+   * `isEarly`: playback has just begun, with too little media to clear at each switch.
    */
-  decide(choose: () => Variant | undefined): void {
-    const { presentation } = this;
+  decide(choose: () => Variant | undefined, isEarly: boolean): void {
+    const { presentation, settings } = this;
     const { bitrateBps = 0 } = presentation.variants.ladder(this._allowed()).pop() || {};
     const isOutgrown = this._topBps > 0 && bitrateBps > this._topBps;
     this._topBps = bitrateBps;
-    if (isOutgrown) presentation.keptSeconds = KEPT_SEGMENTS * presentation.segmentSeconds();
-    const safeMarginSwitch = presentation.keptSeconds;
+    const segmentSeconds = presentation.segmentSeconds();
+    const isCleared = settings.clearBufferSwitch && !isEarly;
+    const keptSeconds = isOutgrown ? KEPT_SEGMENTS * segmentSeconds : settings.safeMarginSwitch;
+    const active = presentation.active();
+    if (active && (isOutgrown || isCleared) && presentation.levelSeconds() > keptSeconds) {
+      if (keptSeconds >= segmentSeconds) {
+        presentation.keptSeconds = keptSeconds;
+        const variant = choose();
+        presentation.keptSeconds = Number.POSITIVE_INFINITY;
+        if (variant && variant.bandwidth > active.bandwidth) {
+          this.switchTo(variant, keptSeconds);
+          return;
+        }
+      }
+      if (isCleared) this._mostBps = Math.max(active.bandwidth, this.manager!.inner.chooseVariant().bandwidth);
+    }
     const variant = choose();
-    presentation.keptSeconds = Number.POSITIVE_INFINITY;
-    const isHigher = variant && variant.bandwidth > (presentation.active()?.bandwidth || 0);
-    this.switchTo(variant, isOutgrown && isHigher ? { clearBufferSwitch: true, safeMarginSwitch } : this.settings);
+    this._mostBps = Number.POSITIVE_INFINITY;
+    this.switchTo(variant, isCleared ? keptSeconds : undefined);
   }
 
-  /** `clearing`: how Shaka clears the buffer. */
-  switchTo(variant: Variant | undefined, clearing: Partial<AbrSettings>): void {
+  /** Switches. If more than `keptSeconds` is buffered, Shaka removes the rest. */
+  switchTo(variant: Variant | undefined, keptSeconds = Number.POSITIVE_INFINITY): void {
     if (!variant) return;
-    const { clearBufferSwitch = false, safeMarginSwitch = 0 } = clearing;
     if (this.given !== variant) this.switchedAtMs = performance.now();
-    this.given = variant;
-    if (this.switchCallback) this.switchCallback(variant, clearBufferSwitch, safeMarginSwitch);
+    const { presentation, settings } = this;
+    const active = presentation.active();
+    if (!active) this._give(variant, settings.clearBufferSwitch, settings.safeMarginSwitch);
+    else if (active === variant || presentation.levelSeconds() <= keptSeconds) this._give(variant);
+    else {
+      this.isClearing = true;
+      // At `segmentappended`, Shaka is about to set its timer for the next request, and would lose it while it clears.
+      Promise.resolve().then(() => this._guard(() => this._clear(variant, active, keptSeconds)));
+    }
+  }
+
+  /** Shaka requests video; returns whether it has cleared the buffer before. */
+  requested(): boolean {
+    const { isClearing } = this;
+    this.isAbandoning = this.isClearing = false;
+    return isClearing;
   }
 
   /** What plays or loads, if page and Shaka still allow it. */
@@ -132,8 +168,25 @@ export class ShakaPort implements PlayerPort {
     this.given = undefined;
     this._topBps = 0;
     this.switchedAtMs = Number.NEGATIVE_INFINITY;
-    this.isAbandoning = false;
+    this.isAbandoning = this.isClearing = false;
     this.live.forget();
+  }
+
+  private _clear(variant: Variant, active: Variant, safeMargin: number): void {
+    if (!this.isClearing) return;
+    this._give(variant, true, safeMargin);
+    const revive = () => {
+      if (!this.isClearing || this.given !== variant) return;
+      this.isClearing = false;
+      // Only a switch that clears sets Shaka's timer anew. It has nothing to remove.
+      if (!this.presentation.isFull()) this._give(active, true, this.presentation.levelSeconds() + 1);
+    };
+    setTimeout(() => this._guard(revive), STOPPED_MS);
+  }
+
+  private _give(variant: Variant, isClearing = false, safeMargin = 0): void {
+    this.given = variant;
+    if (this.switchCallback) this.switchCallback(variant, isClearing, safeMargin);
   }
 
   /** The variants with the chosen video. */
@@ -157,7 +210,10 @@ export class ShakaPort implements PlayerPort {
     const preferred = (manager.isFast && fast.length > 0) || usual.length === 0 ? fast : usual;
     const highest = manager.highestVariant();
     const within = preferred.filter(
-      (variant) => this._isWithinRestrictions(variant) && (!highest?.video || this._isUpTo(highest, variant)),
+      (variant) =>
+        variant.bandwidth <= this._mostBps &&
+        this._isWithinRestrictions(variant) &&
+        (!highest?.video || this._isUpTo(highest, variant)),
     );
     if (within.length > 0) return within;
     return preferred.sort((a, b) => a.bandwidth - b.bandwidth).slice(0, 1);

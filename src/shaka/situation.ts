@@ -12,6 +12,8 @@ const AHEAD_SECONDS = 0.5;
 /** Shaka jumps gaps of this length. */
 const GAP_SECONDS = 0.2;
 const ROUNDING_SECONDS = 0.01;
+/** The element says four times a second where it is. */
+const STEP_SECONDS = 1;
 /** A usual segment, before the player has loaded a playlist. */
 const UNKNOWN_SEGMENT_SECONDS = 4;
 
@@ -21,6 +23,8 @@ export class Presentation {
   element: HTMLMediaElement | undefined;
   /** Media buffered farther ahead than this count as gone. */
   keptSeconds = Number.POSITIVE_INFINITY;
+  /** Where the playhead was seen last. */
+  private _notedSeconds = Number.NaN;
 
   constructor(
     private readonly _player: ShakaPlayer,
@@ -37,6 +41,15 @@ export class Presentation {
     const now = this._playhead;
     const reachable = this._player.getBufferedInfo()[kind].filter(({ start }) => start <= now + GAP_SECONDS);
     return Math.min(this.keptSeconds, Math.max(0, ...reachable.map(({ end }) => end - now)));
+  }
+
+  notePlayhead(): void {
+    this._notedSeconds = this._playhead;
+  }
+
+  /** The playhead is about where it was noted. */
+  get isUnmoved(): boolean {
+    return Math.abs(this._playhead - this._notedSeconds) < STEP_SECONDS;
   }
 
   /** Shaka does not request yet. */
