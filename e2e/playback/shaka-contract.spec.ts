@@ -34,8 +34,12 @@ async function findings(): Promise<string[]> {
     resize(width);
     document.body.append(video);
     const heights: (number | null | undefined)[] = [];
+    const how: unknown[] = [];
     manager.init(
-      (variant) => void heights.push(variant.video!.height),
+      (variant, ...more) => {
+        heights.push(variant.video!.height);
+        how.push(more);
+      },
       () => {},
     );
     manager.configure({ ...player.getConfiguration().abr, ...settings });
@@ -48,7 +52,7 @@ async function findings(): Promise<string[]> {
     const hear = (bps: number, count = 10) => {
       for (let i = 0; i < count; i++) manager.segmentDownloaded(1000, bps / 8, true);
     };
-    return { manager, heights, resize, hear };
+    return { manager, heights, how, resize, hear };
   };
   const heightOf = (variant: ContractVariant | null) => variant?.video?.height;
   const found: string[] = [];
@@ -76,6 +80,7 @@ async function findings(): Promise<string[]> {
     manager.stop();
     manager.trySuggestStreams();
     check('no switch after stop()', heights.length, 0);
+    check('no variant after stop()', manager.chooseVariant(), null);
   }
   {
     const fast = variantOf(3, 2e6, 360, { fastSwitching: true });
@@ -114,7 +119,15 @@ async function findings(): Promise<string[]> {
   const equal = [variantOf(0, 1e6, 360), variantOf(1, 1e6, 720), variantOf(2, 1e6, 540)];
   const ofElement = { restrictToElementSize: true, ignoreDevicePixelRatio: true };
   check('the higher resolution of equal bandwidths', chosen({}, equal), 720);
+  check('also before any measurement', heightOf(make({}, equal).manager.chooseVariant()), 720);
   check('but not of a larger picture than the element', chosen(ofElement, equal, 640), 360);
+  {
+    const { manager, how } = make({ clearBufferSwitch: true, safeMarginSwitch: 3 });
+    manager.chooseVariant();
+    manager.enable();
+    manager.trySuggestStreams();
+    check('clears the buffer beyond the margin', how.at(-1), [true, 3]);
+  }
   {
     const { manager, heights } = make();
     manager.chooseVariant();

@@ -73,9 +73,12 @@ export class ShakaPort implements PlayerPort {
     return this._player.getAssetUri();
   }
 
-  situation(): Situation | undefined {
+  situation(isFirst = false): Situation | undefined {
     if (!this.settings.enabled || !this.isUsable) return undefined;
-    return this.presentation.situation(this._allowed(), this.rate.position());
+    const allowed = this._allowed();
+    // Shaka's contract: the highest resolution of equal bandwidths. Sizes are measured later.
+    const isBest = (one: Variant) => !allowed.some((other) => isLargerVideo(one, other));
+    return this.presentation.situation(isFirst ? allowed.filter(isBest) : allowed, this.rate.position());
   }
 
   abandon(choice: Choice): void {
@@ -243,3 +246,7 @@ export class ShakaPort implements PlayerPort {
     );
   }
 }
+
+/** The other variant has a larger picture at the same bandwidth. */
+const isLargerVideo = ({ audio, video, bandwidth }: Variant, other: Variant) =>
+  other.bandwidth === bandwidth && other.audio === audio && other.video!.width! > video!.width!;
