@@ -295,7 +295,8 @@ export class PluginManager {
     const { _attachment: attachment } = this;
     const { port, preloaded } = attachment;
     let variant: Variant;
-    if (this._isLeft || this._variants.length === 0 || attachment.playing?.isLoaded) variant = this.inner.chooseVariant(this.isFast);
+    if (this._isLeft || this._variants.length === 0 || attachment.playing?.isLoaded)
+      variant = this.inner.chooseVariant(this.isFast);
     else {
       port.manager = this;
       this._setVariants();

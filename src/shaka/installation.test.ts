@@ -394,7 +394,15 @@ test("the manager of a second player with the same factory is Shaka's, and a sec
   expect([player.active, decisions.length]).toEqual([player.variants[0], 1]);
   expect(handle.state.faults).toMatchObject([{ code: 'already-attached' }]);
   const second = attached({}, player);
+  player.unload();
+  player.manager = undefined;
+  player.load();
   expect(second.handle.state).toMatchObject({ status: 'inactive', faults: [{ code: 'already-attached' }] });
+  handle.detach();
+  player.unload();
+  player.manager = undefined;
+  player.load();
+  expect([second.handle.state.status, second.decisions.length]).toEqual(['attached', 1]);
 });
 
 test("the manager is Shaka's in an unsupported player, with one fault", () => {

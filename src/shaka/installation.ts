@@ -42,14 +42,15 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
   // Shaka's own, unless the page has set another one before.
   const present: () => AbrManager = player.getConfiguration().abrFactory;
   const known = FACTORIES.get(present);
-  const isTaken = known && known.isAttached();
+  // Of a factory that is detached, nothing is kept here.
+  const isTaken = known && known.isAttached() ? known.isAttached : undefined;
   const replaced = known && !isTaken ? known.replaced : present;
   let installation: ShakaInstallation | undefined;
   const handle = createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
-    else if (isTaken) events.fault('already-attached', 'the player has the plugin already');
     else installation = new ShakaInstallation(player, replaced, resolved, events);
+    if (isTaken) events.fault('already-attached', 'the player has the plugin already');
     return installation;
   });
   let isMaking = false;
@@ -58,7 +59,7 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
     if (isMaking) return shakasManager(player);
     isMaking = true;
     try {
-      return installation ? installation.newManager() : replaced();
+      return installation && !(isTaken && isTaken()) ? installation.newManager() : replaced();
     } finally {
       isMaking = false;
     }
