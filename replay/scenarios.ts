@@ -33,8 +33,10 @@ export interface LiveStream {
   /** From the capture of a chunk's end to the chunk's existence. */
   encoderLatencySeconds: number;
   targetLatencySeconds: number;
-  /** Media that was captured before the join; also the depth of the time-shift buffer. */
+  /** Media that was captured before the join; little if the stream has just begun. */
   timeShiftSeconds: number;
+  /** Depth of the time-shift buffer. Default: `timeShiftSeconds`. */
+  depthSeconds?: number;
   /** The service's bounds of the playback rate. Default: none. */
   playbackRates?: { min: number; max: number };
   /** Default: none. */
@@ -188,6 +190,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'live-hd-1': { ...LIVE_HD, name: 'live-hd-1', live: { ...LIVE, targetLatencySeconds: 1 } },
   'live-hd-2': { ...LIVE_HD, name: 'live-hd-2', live: { ...LIVE, targetLatencySeconds: 2 } },
   'live-hd-3': { ...LIVE_HD, name: 'live-hd-3', live: { ...LIVE, targetLatencySeconds: 3 } },
+  // Everybody who opens a stream when it begins joins far below its target.
+  'live-begun-3': {
+    ...LIVE_HD,
+    name: 'live-begun-3',
+    live: { ...LIVE, targetLatencySeconds: 3, timeShiftSeconds: 0.6, depthSeconds: 20 },
+  },
   'live-hd-5': { ...LIVE_HD, name: 'live-hd-5', live: { ...LIVE, targetLatencySeconds: 5 } },
   'live-uhd-1': { ...LIVE_UHD, name: 'live-uhd-1', live: { ...LIVE, targetLatencySeconds: 1 } },
   'live-uhd-3': { ...LIVE_UHD, name: 'live-uhd-3', live: { ...LIVE, targetLatencySeconds: 3 } },

@@ -118,7 +118,7 @@ export interface Choice {
 export interface RatePort {
   /** Smallest change of the rate that plays without glitches; undefined for any. */
   readonly rateStep: number | undefined;
-  /** Plays at this rate, in place of the player's own catch-up; undefined gives the rate back to it. */
+  /** Plays at this rate, in place of the player's own catch-up; 0 waits, undefined gives the rate back to the player. */
   setPlaybackRate(rate: number | undefined): void;
   /** Goes on at this live latency. The player's target stays. */
   jumpToLive(latencySeconds: number): void;

@@ -261,6 +261,17 @@ describe.each(LIVE)('a live stream in %s', (_, start, on, off) => {
     expect(media.playbackRate).toBe(0);
   });
 
+  test('a wait for the target sets a rate of 0, which ends', () => {
+    const { media, edge, player } = paced();
+    media.currentTime = edge() + 0.5;
+    Object.assign(player, { bufferLevelSeconds: 0.4 });
+    wait(1.2);
+    expect(media.playbackRate).toBe(0);
+    media.currentTime = edge() - 4;
+    wait(1.2);
+    expect(media.playbackRate).toBe(0.95);
+  });
+
   test('a jump sets the position by the latency, at rate 1', () => {
     const controller = new ScriptedPacing();
     controller.more = { jump: true, targetLatencySeconds: 2.5 };

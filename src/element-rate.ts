@@ -48,7 +48,7 @@ export abstract class ElementRate implements RatePort {
     if (rate !== undefined) this.turnOff(rate);
     else if (this._rate !== undefined) this.restore();
     // Players keep playback in a stall by a rate of 0. A rate of the viewer's stays when the plugin's ends.
-    if (media && (rate === undefined ? media.playbackRate === this._rate : media.playbackRate > 0)) {
+    if (media && (media.playbackRate === this._rate || (rate !== undefined && media.playbackRate > 0))) {
       media.playbackRate = rate ?? 1;
     }
     this._rate = rate;

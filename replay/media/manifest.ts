@@ -53,7 +53,7 @@ function liveAttributes(live: LiveStream, now: PresentationTime): string {
   return [
     `availabilityStartTime="${isoUtc(startUtcMs(live, now))}"`,
     `publishTime="${isoUtc(now.utcMs)}"`,
-    `timeShiftBufferDepth="${seconds(live.timeShiftSeconds)}"`,
+    `timeShiftBufferDepth="${seconds(live.depthSeconds ?? live.timeShiftSeconds)}"`,
     `suggestedPresentationDelay="${seconds(live.targetLatencySeconds)}"`,
   ].join(' ');
 }

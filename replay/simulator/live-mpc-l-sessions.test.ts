@@ -35,6 +35,18 @@ function forecasterOf(change: (forecast: Forecast) => Forecast | undefined = (fo
   };
 }
 
+test('a stream that has just begun waits once, before the first picture, and then has its target', () => {
+  const scenario = { ...SCENARIOS['live-begun-3']!, segmentCount: 10 };
+  const { live, segments, startupSeconds } = simulateSession({
+    ...{ trace: traceUntil([{ until: 60, mbps: 20 }]), scenario: { ...scenario, traceScale: { factor: 1 } } },
+    ...{ controller: createController('mpc-l'), forecaster: builtIn() },
+  });
+  expect(live!).toMatchObject({ stallsPerMinute: 0, offRateShare: 0 });
+  expect(live!.latencySecondsP95).toBeCloseTo(3, 1);
+  expect(startupSeconds).toBeLessThan(2.6);
+  expect(segments[3]!.bitrateBps).toBeGreaterThan(10e6);
+});
+
 type More = (trace: Trace) => Partial<SimulationOptions>;
 
 function meanLive(name: string, more: More | undefined, scenario: Scenario, traces = TYPICAL) {

@@ -16,6 +16,8 @@ export interface Ticking {
   isNeeded(): boolean;
   /** `atSeconds`: on the session's clock. */
   readonly tick: (atSeconds: number) => void;
+  /** Whether the first tick comes at once. Default false. */
+  readonly isPrompt?: boolean;
 }
 
 export class Ticker {
@@ -35,6 +37,7 @@ export class Ticker {
     else if (this._stopTimer === undefined) {
       this._tickedSeconds = clock.nowSeconds();
       this._stopTimer = this._host.every(1000 * PACE_PERIOD_SECONDS, this._tick);
+      this._host.soon(() => this._tickParts(parts.filter(({ isPrompt }) => isPrompt)));
     }
   }
 
@@ -52,9 +55,12 @@ export class Ticker {
   }
 
   private readonly _tick = () => {
-    const { clock, guard, parts } = this._run;
-    const atSeconds = clock.nowSeconds();
-    this._tickedSeconds = atSeconds;
-    for (const part of parts) if (part.isNeeded()) guard(part.tick, atSeconds);
+    this._tickedSeconds = this._run.clock.nowSeconds();
+    this._tickParts(this._run.parts);
   };
+
+  private _tickParts(parts: readonly Ticking[]): void {
+    const { clock, guard } = this._run;
+    for (const part of parts) if (part.isNeeded()) guard(part.tick, clock.nowSeconds());
+  }
 }

@@ -19,6 +19,11 @@ export class LiveStream {
   /** Media of the stream were requested, so it is the stream that plays. */
   isRequested = false;
 
+  /** Media per chunk of video; undefined before it is known. */
+  get chunkSeconds(): number | undefined {
+    return this._videoEdge.chunkSeconds;
+  }
+
   /** Media are requested at this time of the session's clock; returns how they wait for the encoder. */
   requested(media: LiveMedia, isVideo: boolean, atSeconds: number): LiveWaits {
     const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = media;
@@ -71,7 +76,7 @@ export class LiveStream {
     return {
       ...rest,
       offRateShare: this._offRate?.share || 0,
-      chunkSeconds: this._videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
+      chunkSeconds: this.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
       firstChunkAtSeconds: nowSeconds + startSeconds + firstChunkSeconds - captured,
     };
   }

@@ -2,6 +2,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Controller } from '../../abr/controller.ts';
 import { adapted, FakePort, livePort } from '../fake-port.fixture.ts';
 import type { PaceEvent } from '../page/events.ts';
+import type { LivePosition } from '../player-port.ts';
 import { broken, Scripted, ScriptedPacing, useManualClock, wait } from '../scripted.fixture.ts';
 
 useManualClock();
@@ -185,6 +186,39 @@ test('a jump goes to the latency of the pace at rate 1, and not again until the 
   expect(port.jumps).toEqual([2.5, 2.5]);
 });
 
+test.each<[string, Partial<LivePosition>, waits: boolean]>([
+  ['waits in a stream that has just begun', { latencySeconds: 0.7, playbackRates: { min: 0.5, max: 1.5 } }, true],
+  ['waits where its lowest rate is slow', { latencySeconds: 1.6 }, true],
+  ['plays at its lowest rate where that suffices', { latencySeconds: 2.1 }, false],
+  ['plays where the target is free', { latencySeconds: 0.7, isTargetFree: true }, false],
+])('far below its target, playback %s', async (_, live, waits) => {
+  const port = livePort(live);
+  port.play({ bufferLevelSeconds: 0 });
+  const core = requested(new ScriptedPacing(), port);
+  await Promise.resolve();
+  // Before the first picture.
+  expect(port.rates).toEqual(waits ? [0] : []);
+  core.session.playing();
+  port.play({ bufferLevelSeconds: 2.5, playbackRate: 1 });
+  wait(1);
+  expect(port.rates.at(-1)).toBe(waits ? 0 : 0.95);
+  port.play({ playbackRate: 1 }, { latencySeconds: 2.97 });
+  wait(0.1);
+  if (waits) expect(port.rates.slice(-3)).toEqual([0, 1, 0.95]);
+  // Later, with so much to play, the rate alone leads to the target.
+  port.play({}, { latencySeconds: 1.6 });
+  wait(2);
+  port.play({ bufferLevelSeconds: 0.4 });
+  expect(port.rates.at(-1)).toBe(0.95);
+  wait(2);
+  expect(port.rates.at(-1)).toBe(0.95);
+  port.play({}, { latencySeconds: 0.7 });
+  wait(2);
+  expect(port.rates.at(-1)).toBe('isTargetFree' in live ? 0.95 : 0);
+  core.stop();
+  expect(port.rates.at(-1)).toBeUndefined();
+});
+
 afterEach(() => {
   jest.restoreAllMocks();
   Reflect.deleteProperty(globalThis, 'document');
@@ -193,6 +227,7 @@ afterEach(() => {
 test('in a hidden tab the rate is 1 unless playback is late, and progress events replace the timer', async () => {
   const { port, controller, downloads, request } = playing();
   Object.assign(globalThis, { document: { hidden: true } });
+  await Promise.resolve();
   wait(0.1);
   expect(port.rates).toEqual([0.95, 1]);
   controller.rate = 1.1;

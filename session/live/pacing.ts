@@ -8,7 +8,7 @@ import type { Planner } from '../decisions/planner.ts';
 import type { Ticking } from '../decisions/ticker.ts';
 import type { Host } from '../host.ts';
 import type { Events, Guard } from '../page/events.ts';
-import { type LivePosition, onStep, type RatePort } from '../player-port.ts';
+import { type LivePosition, onStep, type RatePort, type Situation } from '../player-port.ts';
 import type { Session } from '../requests/session.ts';
 
 /** Smaller differences of rates, and of latencies in seconds, count as none. */
@@ -24,6 +24,11 @@ const EARLY_TICK_SECONDS = 0.02;
 const JUMP_MS = 5000;
 /** Timers are late in a hidden tab, so its rate is 1, unless playback is later than this. */
 const HIDDEN_LATE_SECONDS = 1;
+/** Playback this far below its target may wait, and waits until it is this near. */
+const FAR_BELOW_SECONDS = 0.5;
+const REACHED_SECONDS = 0.05;
+/** Before its first pace, it waits if its lowest rate would take longer to reach the target. */
+const SLOW_SECONDS = 10;
 /** Beyond the target. A viewer who goes back further wants to watch from there. */
 const BACK_SECONDS = 12;
 
@@ -37,6 +42,7 @@ export interface PacingParts {
 }
 
 export class Pacing implements Ticking {
+  readonly isPrompt = true;
   /** The latest pace; undefined while the player sets the rate. */
   pace: Pace | undefined;
   /** Until then, the answer of this controller stands: its rate is set. */
@@ -50,6 +56,7 @@ export class Pacing implements Ticking {
   /** Position at the last tick; `Infinity` before the first. */
   private _positionSeconds = Number.POSITIVE_INFINITY;
   private _isBack = false;
+  private _isWaiting = false;
 
   constructor(private readonly _parts: PacingParts) {}
 
@@ -67,6 +74,7 @@ export class Pacing implements Ticking {
     this.pace = undefined;
     this._kept = undefined;
     this._emitted = undefined;
+    this._isWaiting = false;
     if (this._held === undefined) return;
     this._held = undefined;
     this._parts.rate.setPlaybackRate(undefined);
@@ -82,7 +90,7 @@ export class Pacing implements Ticking {
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this._kept = undefined;
     const { started, live: stream } = session.record;
-    const isAsked = started && stream.isRequested && controller.pace && controller !== this._failed;
+    const isAsked = stream.isRequested && controller.pace && controller !== this._failed;
     const situation = isAsked ? (kept ? kept.situation : planner.situation()) : undefined;
     if (!situation || !situation.live || !situation.live.isPaceable) return false;
     const { playback, period } = situation;
@@ -91,7 +99,21 @@ export class Pacing implements Ticking {
     const held = this._held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
-    if (playback.isPaused || isViewers || isInOtherPeriod) return true;
+    const isPaused = playback.isPaused && started;
+    if (isPaused || isViewers || isInOtherPeriod) return started || held !== undefined;
+    const nowMs = host.nowMs();
+    if (this._mustWait(situation)) {
+      // At each tick, because a player that has buffered sets the rate to 1.
+      this._held = { rate: 0, atMs: nowMs };
+      player.setPlaybackRate(0);
+      return true;
+    }
+    if (held?.rate === 0) {
+      // The next rate need not wait.
+      this._held = { rate: 1, atMs: nowMs - CHANGE_MS };
+      player.setPlaybackRate(1);
+    }
+    if (!started) return false;
 
     session.record.live.played(nowSeconds, playback.playbackRate);
     const { state, forecast } = kept ? kept.input : planner.takeInput(situation, inFlight);
@@ -104,7 +126,6 @@ export class Pacing implements Ticking {
       return false;
     }
     this.pace = pace;
-    const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this._jumpedMs >= JUMP_MS;
     const waitsMs = this._set(pace, playback.playbackRate, live.latencySeconds, nowMs);
     const mostSeconds = waitsMs > 0 ? waitsMs / 1000 : LONGEST_KEPT_SECONDS;
@@ -122,6 +143,26 @@ export class Pacing implements Ticking {
     }
     return true;
   };
+
+  /**
+   * Far below its target, as in a stream that has just begun, playback would stall for each chunk. Instead it waits once
+   * for the buffer that the target promises, at the start or with less than a chunk or two to play.
+   */
+  private _mustWait({ playback, live }: Situation): boolean {
+    const { bufferLevelSeconds, segmentSeconds } = playback;
+    const { latencySeconds, targetLatencySeconds, firstChunkSeconds, isTargetFree, playbackRates } = live!;
+    const { live: stream } = this._parts.session.record;
+    const missingSeconds = targetLatencySeconds - latencySeconds;
+    const existsSeconds = Math.max(bufferLevelSeconds, latencySeconds - firstChunkSeconds);
+    const chunkSeconds = stream.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds);
+    const isShort = existsSeconds < chunkSeconds + Math.min(chunkSeconds, FAR_BELOW_SECONDS);
+    const isSlow = !this.pace && missingSeconds > SLOW_SECONDS * (1 - playbackRates.min);
+    // So much is buffered only where the stream's time is wrong.
+    this._isWaiting = this._isWaiting
+      ? missingSeconds > REACHED_SECONDS && bufferLevelSeconds < targetLatencySeconds
+      : !isTargetFree && missingSeconds > FAR_BELOW_SECONDS && (isShort || isSlow);
+    return this._isWaiting;
+  }
 
   /** The viewer has gone back, by a seek, at the start, or by a pause that ends in no jump: the player sets the rate. */
   private _goesBack(live: LivePosition, isPaused: boolean): boolean {

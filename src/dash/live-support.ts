@@ -40,10 +40,10 @@ export class LiveSupport {
   constructor(
     private readonly _options: { readonly live: LiveOptions },
     private readonly _player: DashPlayer,
-    gauge: BufferGauge,
+    private readonly _gauge: BufferGauge,
   ) {
-    this._clock = new LiveClock(_player, gauge);
-    this.rate = new CatchUp(_options, _player, { gauge, clock: this._clock });
+    this._clock = new LiveClock(_player, _gauge);
+    this.rate = new CatchUp(_options, _player, { gauge: _gauge, clock: this._clock });
   }
 
   /** For dash.js's events. */
@@ -84,7 +84,9 @@ export class LiveSupport {
     const time = this._clock.time(stream, representation);
     if (!time) return undefined;
     const targetLatencySeconds = playback?.getLiveDelay?.() || 0;
-    const latencySeconds = this._clock.latencySeconds() ?? targetLatencySeconds;
+    // Before the first picture, of a stream that has just begun.
+    const begunSeconds = time.nowSeconds - this._gauge.playheadSeconds();
+    const latencySeconds = this._clock.latencySeconds() ?? Math.min(begunSeconds, targetLatencySeconds);
     return { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
   }
 

@@ -99,14 +99,14 @@ function livePosition(hls: Hls, catchUp: CatchUp): LivePosition | undefined {
   const time = liveTime(hls);
   const { media } = hls;
   const targetLatencySeconds = hls.targetLatency || 0;
-  return (
-    time && {
-      ...time,
-      latencySeconds: media?.played.length ? time.nowSeconds - media.currentTime : targetLatencySeconds,
-      targetLatencySeconds,
-      ...catchUp.limits(hls),
-    }
-  );
+  if (!time) return undefined;
+  const latencySeconds = time.nowSeconds - (media?.currentTime || 0);
+  return {
+    ...time,
+    latencySeconds: media?.played.length ? latencySeconds : Math.min(latencySeconds, targetLatencySeconds),
+    targetLatencySeconds,
+    ...catchUp.limits(hls),
+  };
 }
 
 /** Bits by `EXT-X-BYTERANGE`, an earlier response or `EXT-X-BITRATE`; undefined without these. */

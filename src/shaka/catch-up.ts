@@ -46,19 +46,20 @@ export class CatchUp extends ElementRate {
   position(): LivePosition | undefined {
     const time = this._live.time();
     if (!time) return undefined;
-    const { _player: player, options } = this;
+    const { options } = this;
     const liveSync = this._pageSync || this._liveSync();
     const { description } = this._live;
-    const joinedSeconds = time.nowSeconds - player.seekRange().end;
+    const joinedSeconds = this._live.joinedSeconds(time.nowSeconds);
     const playersTarget = liveSync.enabled
       ? joinedSeconds + liveSync.targetLatency
       : (description?.targetLatency ?? joinedSeconds);
     const { targetLatencySeconds: target, minPlaybackRate, maxPlaybackRate } = options.live;
     const targetSeconds = typeof target === 'number' ? target : playersTarget;
-    const playhead = this.element()?.currentTime;
+    const latencySeconds = time.nowSeconds - (this.element()?.currentTime || 0);
     return {
       ...time,
-      latencySeconds: playhead ? time.nowSeconds - playhead : targetSeconds,
+      // Playback has not begun at 0 s, except in a stream that has just begun.
+      latencySeconds: this.element()?.currentTime ? latencySeconds : Math.min(latencySeconds, targetSeconds),
       targetLatencySeconds: targetSeconds,
       ...this.within({
         isPaceable: Boolean(
@@ -78,7 +79,7 @@ export class CatchUp extends ElementRate {
     return this._player.getConfiguration().streaming.liveSync;
   }
 
-  /** The rate that Shaka sets after a stall. */
+  /** The rate that Shaka sets after a stall and in each second of playback. */
   private _setDefault(rate: number): void {
     const media = this.element();
     if (media) media.defaultPlaybackRate = rate;

@@ -294,6 +294,7 @@ export function livePlayer(serviceDescription: object | null = { targetLatency: 
     type: 'DASH',
     presentationTimeline: {
       getSegmentAvailabilityEnd: () => 99,
+      getDelay: () => 1,
       getAvailabilityTimeOffset: () => 3,
       getMaxSegmentDuration: () => 4,
     },

@@ -49,7 +49,7 @@ test.each([
 ])('HLS ends with its newest %s', (_, playlist, lowLatencyMode, { chunkSeconds, firstChunkAtSeconds }) => {
   const player = livePlayer(null);
   // Shaka says that 98 s of media exist. A part in a preload hint counts as listed.
-  const ends = { getSegmentAvailabilityEnd: () => 98, getAvailabilityTimeOffset: () => 0 };
+  const ends = { getSegmentAvailabilityEnd: () => 98, getAvailabilityTimeOffset: () => 0, getDelay: () => 1 };
   player.manifest = { type: 'HLS', presentationTimeline: { ...ends, getMaxSegmentDuration: () => 4 } };
   player.playlist = new TextEncoder().encode(playlist);
   Object.assign(player.config.streaming, { lowLatencyMode });

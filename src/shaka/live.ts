@@ -40,6 +40,12 @@ export class LiveStream {
     return { firstChunkSeconds, nowSeconds: endSeconds + firstChunkSeconds };
   }
 
+  /** The latency at which Shaka joins. While the stream is shorter, it joins at its start. */
+  joinedSeconds(nowSeconds: number): number {
+    const { presentationTimeline: timeline } = this._manifest!;
+    return nowSeconds - timeline.getSegmentAvailabilityEnd() + timeline.getDelay();
+  }
+
   /** Duration of a whole segment, even while only some of its parts exist. A part with a request of its own has its own duration. */
   wholeSeconds(reference: SegmentReference): number {
     const isGrowing = this._partSeconds && reference.hasByterangeOptimization?.();

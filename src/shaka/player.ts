@@ -134,6 +134,7 @@ export interface Manifest {
   type: string;
   presentationTimeline: {
     getSegmentAvailabilityEnd(): number;
+    getDelay(): number;
     getAvailabilityTimeOffset(): number;
     getMaxSegmentDuration(): number;
   };

@@ -45,6 +45,8 @@ export class LivePlayback {
   private recordedJumps = 0;
   /** Whether `setRate` sets the rate, not the catch-up. */
   private isRateSet = false;
+  /** Playback waits by a rate of 0. */
+  private isHeld = false;
 
   constructor(private readonly options: LivePlaybackOptions) {}
 
@@ -84,10 +86,14 @@ export class LivePlayback {
     }
   }
 
-  /** Plays at this rate instead of the catch-up's. `undefined` gives the rate back to the catch-up. */
+  /** Plays at this rate instead of the catch-up's, or waits at 0. `undefined` gives the rate back to the catch-up. */
   setRate(rate: number | undefined): void {
-    this.playbackRate = rate ?? 1;
+    this.playbackRate = rate || 1;
     this.isRateSet = rate !== undefined;
+    const wasHeld = this.isHeld;
+    this.isHeld = rate === 0;
+    if (this.isHeld && this.started && !this.isStalled) this.stall();
+    if (wasHeld) this.resume();
   }
 
   private nextAppendSeconds(): number {
@@ -123,10 +129,14 @@ export class LivePlayback {
     this.recordedJumps = this.jumps;
   }
 
-  /** Playback begins and resumes with the first chunk that it can play. */
   private append({ untilMediaSeconds }: Append): void {
     this.bufferedUntilSeconds = Math.max(this.bufferedUntilSeconds, untilMediaSeconds);
-    if (this.bufferLevelSeconds <= this.options.stallLevelSeconds) return;
+    this.resume();
+  }
+
+  /** Playback begins and resumes with the first chunk that it can play. */
+  private resume(): void {
+    if (this.isHeld || this.bufferLevelSeconds <= this.options.stallLevelSeconds) return;
     if (!this.started) this.options.begun(this.nowSeconds);
     this.started = true;
     this.isStalled = false;
@@ -149,9 +159,10 @@ export class LivePlayback {
     if (this.isRateSet) return false;
     const { catchUp, live } = this.options;
     const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
+    const { depthSeconds = timeShiftSeconds } = live;
     const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, isStalled } = this;
     const isTooLate = isStalled
-      ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
+      ? latencySeconds > depthSeconds + EXPIRY_SLACK_SECONDS
       : latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;
     if (isTooLate) {
       this.jump(targetLatencySeconds);

@@ -175,7 +175,9 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     const { targetLatencySeconds, playbackRates = DEFAULT_PLAYBACK_RATES } = stream;
     return {
       ...this.#time(),
-      latencySeconds: playback.started ? playback.latencySeconds : targetLatencySeconds,
+      latencySeconds: playback.started
+        ? playback.latencySeconds
+        : Math.min(playback.latencySeconds, targetLatencySeconds),
       targetLatencySeconds,
       playbackRates,
       maxLatencySeconds: targetLatencySeconds + MAX_DRIFT_SECONDS,
