@@ -50,8 +50,8 @@ export function resolveScenario(scenario: Scenario | ResolvedScenario): Resolved
  * both, the ladder and the segments' duration; `readMedia` reads it. `file` is for messages; its name without folder
  * and ending is the default of `name`. Other defaults: `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95,
  * `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, `browser` as measured, `segmentCount` the number of
- * given sizes. In `live`: `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3, `timeShiftSeconds` 20 (and `depthSeconds` the same),
- * `playbackRates` 0.95 to 1.05.
+ * given sizes. In `live`: `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3, `timeShiftSeconds` 20,
+ * `depthSeconds` `timeShiftSeconds`, `playbackRates` 0.95 to 1.05.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseScenario(text: string, file: string, readMedia?: (name: string) => unknown): ResolvedScenario {
@@ -135,18 +135,14 @@ function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCo
     check.wrong('live.chunkSeconds', `a divisor of segmentSeconds (${segmentSeconds})`, chunkSeconds);
   }
   const encoderLatencySeconds = field('encoderLatencySeconds', { min: 0, default: 0.3 });
-  const timeShiftSeconds = field('timeShiftSeconds', {
-    ...{ min: 0, default: 20 },
-    // The encoder outlives the join.
-    max: (segmentCount - 1) * segmentSeconds,
-  });
   const rates = given['playbackRates'] === undefined ? {} : check.object('live.playbackRates', given['playbackRates']);
   return {
     chunkSeconds,
     encoderLatencySeconds,
     targetLatencySeconds: field('targetLatencySeconds', { above: chunkSeconds + encoderLatencySeconds }),
-    timeShiftSeconds,
-    depthSeconds: field('depthSeconds', { min: 0, default: timeShiftSeconds }),
+    // The encoder outlives the join.
+    timeShiftSeconds: field('timeShiftSeconds', { min: 0, max: (segmentCount - 1) * segmentSeconds, default: 20 }),
+    ...(given['depthSeconds'] !== undefined && { depthSeconds: field('depthSeconds', { min: 0 }) }),
     playbackRates: check.each(PLAYBACK_RATES, 'live.playbackRates.', rates),
   };
 }
