@@ -38,7 +38,7 @@ export interface PlayerState {
   isPaused: boolean;
   /** Buffer levels and segment durations are seconds of media, not of the clock. */
   bufferLevelSeconds: number;
-  /** A request is sent when buffer level + segment duration < this. */
+  /** A request is sent when buffer level + `segmentSeconds` < this, however long the next segment is. */
   bufferCapSeconds: number;
   segmentSeconds: number;
   /** Durations of the segment to decide on and of known segments after it. Default: `segmentSeconds` each. */

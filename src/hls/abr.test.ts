@@ -46,6 +46,25 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(asked()).toEqual([1, 2]);
   });
 
+  test("segments of any durations are requested up to hls.js's own limit", () => {
+    const files = playlists();
+    const durations = [4, 1, 7, 4, 1, 7, 4, 1, 7, 4];
+    let i = 0;
+    for (const name of ['v0.m3u8', 'v1.m3u8', 'v2.m3u8']) {
+      files[name] = files[name]!.replace(/#EXTINF:4/g, () => `#EXTINF:${durations[i++ % 10]}`);
+    }
+    const { player, controller, asked } = begun(0, { maxBufferSize: 0, maxBufferLength: 12 }, files);
+    for (const index of [1, 2]) {
+      player.bufferLevelSeconds = 11.9;
+      const { bufferCapSeconds, segmentSeconds, upcomingSeconds } = (asked(), controller.states.at(-1)!);
+      expect(bufferCapSeconds - segmentSeconds).toBeCloseTo(12);
+      expect(upcomingSeconds![0]).toBe(durations[index]);
+      player.download(index, 4e6, 1);
+    }
+    player.bufferLevelSeconds = 12;
+    expect(asked()).toEqual([0, 3]);
+  });
+
   test('decides nothing after the last segment, until a seek', () => {
     const { player, controller, asked } = scripted();
     for (let i = 0; i < SEGMENTS; i++) player.download(i, 4e6, 1);
