@@ -54,6 +54,24 @@ test('the dashboard shows metrics that the service has, in queries that are comp
   expect(own.filter((name) => !named.includes(name))).toEqual([]);
 });
 
+test.each(['Containerfile', 'benchmark.Containerfile'])(
+  '%s installs the packed file beside it, and no name of a registry',
+  (name) => {
+    const text = read(name);
+    expect(text).toMatch(/^COPY leo-abr-tools-\*\.tgz \/tmp\/$/m);
+    const installed = [...text.matchAll(/npm install (?:--\S+ )*(\S+)/g)].map(([, what]) => what);
+    expect(installed).toEqual(['/tmp/leo-abr-tools-*.tgz']);
+  },
+);
+
+test('`serve` does without DuckDB', () => {
+  const { dependencies, optionalDependencies, peerDependenciesMeta } = JSON.parse(
+    readFileSync(new URL('package.json', import.meta.url), 'utf8'),
+  );
+  expect({ ...dependencies, ...optionalDependencies }).not.toHaveProperty(['@duckdb/node-api']);
+  expect(peerDependenciesMeta['@duckdb/node-api']).toEqual({ optional: true });
+});
+
 test('the container runs the service as an ordinary user, and is healthy while it answers', async () => {
   const file = read('Containerfile').replaceAll('\\\n', ' ');
   const instruction = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(file)?.[1] ?? '';

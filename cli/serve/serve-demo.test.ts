@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -51,6 +52,17 @@ test('is the origin of its page, with traces that it is given, and a service on 
       expect(await jsonAt(`${url}/origin.json`)).toEqual({ url });
       const traces = (await jsonAt(`${url}/traces`)) as { name: string }[];
       expect(traces.map(({ name }) => name)).toEqual([...SHIPPED_TRACES.map(({ name }) => name), 'golden']);
+      // The pages of examples/ play these.
+      for (const page of ['plain/dash.html', 'plain/hls.html', 'plain/shaka.html', 'vite/main.ts', 'react/main.tsx']) {
+        const code = readFileSync(new URL(`../../examples/${page}`, import.meta.url), 'utf8');
+        const [stream = ''] = /http:\/\/127\.0\.0\.1:8788\/[^'"]+/.exec(code) ?? [];
+        const manifest = await fetch(stream.replace('http://127.0.0.1:8788', url));
+        expect([page, manifest.status, await manifest.text()]).toEqual([
+          page,
+          200,
+          expect.stringMatching(/MPD|#EXTM3U/),
+        ]);
+      }
       const upload = { file: 'own.csv', text: 'time_s,throughput_mbps,rtt_ms,loss\n0,5,,\n1,6,,\n' };
       const added = await fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(upload) });
       expect(added.status).toBe(201);

@@ -12,7 +12,7 @@ export const installTools = () => once('tools', install);
 
 function install(folder: string): void {
   const text = readFileSync(join(ROOT, 'cli/package.json'), 'utf8');
-  const { version, dependencies, optionalDependencies } = JSON.parse(text);
+  const { version, dependencies } = JSON.parse(text);
   const modules = join(folder, 'node_modules');
   // The copy is packed, because other tests may use the checkout's cli/dist.
   const copy = join(folder, 'copy');
@@ -31,7 +31,7 @@ function install(folder: string): void {
   const tarball = join(folder, `leo-abr-tools-${version}.tgz`);
   run('tar', '-xzf', tarball, '-C', join(modules, 'leo-abr-tools'), '--strip-components=1');
   symlinkSync('../leo-abr-tools/bin/leo-abr.js', join(modules, '.bin/leo-abr'));
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+  for (const name of [...Object.keys(dependencies), '@duckdb/node-api']) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
   }

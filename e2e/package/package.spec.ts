@@ -11,8 +11,9 @@ import { builtFolder, ROOT } from '../builds.ts';
 import { startProgram } from '../engines/engine.ts';
 import { sessionOf } from '../playback/playback-test.ts';
 
-/** The documents' stream, without `.mpd` or `.m3u8`. */
+/** The documents' stream and the examples' stream, without `.mpd` or `.m3u8`. */
 const STREAM = 'https://example.org/stream';
+const DEMO_STREAM = 'http://127.0.0.1:8788/stream';
 /** The entries beside the main entry. */
 const ENTRIES = 'hls shaka trial onnx onnx-worker service model'.split(' ');
 const TYPES: Record<string, string> = {
@@ -35,7 +36,10 @@ const runNode = (script: string, args: string[], cwd: string) =>
 
 /** Replaces the stream in the code by the test's. */
 const playing = (code: string, manifest: string) =>
-  code.replace(`${STREAM}.mpd`, manifest).replace(`${STREAM}.m3u8`, manifest.replace('manifest.mpd', 'master.m3u8'));
+  code
+    .replace(DEMO_STREAM, STREAM)
+    .replace(`${STREAM}.mpd`, manifest)
+    .replace(`${STREAM}.m3u8`, manifest.replace('manifest.mpd', 'master.m3u8'));
 
 /** The document's first code block with all of `texts`, for the test's stream. */
 function codeBlock(document: string, manifest: string, ...texts: string[]): string {
@@ -155,7 +159,7 @@ async function inShell(
 
 test('examples/README.md: its commands need no answer', async () => {
   test.setTimeout(300_000);
-  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(read('examples/README.md')) ?? [];
+  const [, block = ''] = /```sh\n(npm[\s\S]*?)```/.exec(read('examples/README.md')) ?? [];
   // The package is packed above.
   const rest = block.slice(block.indexOf('cd examples'));
   expect(rest).toMatch(/^cd examples\/plain\nnpm install .*\nnpx vite\n$/);

@@ -4,6 +4,6 @@ import { Player } from './player.tsx';
 
 createRoot(document.querySelector('#app')!).render(
   <StrictMode>
-    <Player url="https://example.org/stream.m3u8" />
+    <Player url="http://127.0.0.1:8788/stream.m3u8" />
   </StrictMode>,
 );

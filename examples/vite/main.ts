@@ -6,4 +6,4 @@ const handle = attachLeoAbr(player);
 handle.on('decision', ({ state, representationId, decision }) => {
   document.querySelector('pre')!.append(`${state.segmentIndex} ${representationId}: ${decision.reason}\n`);
 });
-player.initialize(document.querySelector('video')!, 'https://example.org/stream.mpd', true);
+player.initialize(document.querySelector('video')!, 'http://127.0.0.1:8788/stream.mpd', true);

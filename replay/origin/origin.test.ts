@@ -43,6 +43,26 @@ const soon = () => new Promise(setImmediate);
 const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
 const log = async (id: string): Promise<RequestLogEntry[]> => JSON.parse(await textAt(id, 'log'));
 
+test('stream.mpd and stream.m3u8 each start a session of their own, by the query or with the first trace and scenario', async () => {
+  const ask = (path: string) => fetch(`${origin.url}/${path}`);
+  const [dash, hls, other] = [
+    await ask('stream.mpd'),
+    await ask('stream.m3u8?CMCD=x'),
+    await ask('stream.mpd?trace=fast&scenario=short&startSeconds=3'),
+  ];
+  expect(await dash.text()).toContain('<Representation id="video-5" bandwidth="4300000"');
+  expect(await hls.text()).toMatch(/^#EXTM3U/);
+  const paths = [dash, hls, other].map(({ url }) => new URL(url).pathname);
+  const id = Number(paths[0]!.split('/')[2]);
+  const files = ['manifest.mpd', 'master.m3u8', 'manifest.mpd'];
+  expect(paths).toEqual(files.map((file, i) => `/session/${id + i}/${file}`));
+  expect(origin.session(String(id + 2))!.spec.startSeconds).toBe(3);
+  expect([
+    (await ask('stream.mpd?trace=none')).status,
+    (await fetch(`${origin.url}/stream.mpd`, { method: 'POST' })).status,
+  ]).toEqual([400, 405]);
+});
+
 test('unpaced, it delivers at once whatever the trace', async () => {
   const id = open({ trace: dead, startSeconds: 1, pacing: 'none' });
   await bytesAt(id, 'video-0/init.mp4');

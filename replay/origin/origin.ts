@@ -26,6 +26,11 @@ const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
   'access-control-max-age': '86400',
 };
+/** The files of new sessions by the fixed paths that lead to them. */
+const STREAMS: Readonly<Record<string, string>> = {
+  'stream.mpd': 'manifest.mpd',
+  'stream.m3u8': MULTIVARIANT_PLAYLIST,
+};
 /** If there are more sessions, the oldest session without a transfer is deleted. */
 const MOST_SESSIONS = 1000;
 const MOST_UPLOADED = 50;
@@ -69,7 +74,7 @@ export class Origin {
 
   owns(path: string): boolean {
     const [root, id] = this.#partsOf(path);
-    return root === 'session' || (root === 'traces' && id === undefined);
+    return root === 'session' || (id === undefined && (root === 'traces' || Object.hasOwn(STREAMS, root!)));
   }
 
   /** Answers 404 for a foreign path. Resolves media at the first byte. Rejects only if the request aborts before. */
@@ -88,14 +93,15 @@ export class Origin {
   }
 
   async #answer(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
+    const { pathname, searchParams } = new URL(request.url);
     if (!this.owns(pathname)) throw new Refusal(404, `nothing at ${pathname}`);
     if (request.method === 'OPTIONS') {
       const asked = request.headers.get('access-control-request-headers');
       const allow = asked === null ? {} : { 'access-control-allow-headers': asked };
       return new Response(null, { status: 204, headers: { ...OPEN_HEADERS, ...PREFLIGHT_HEADERS, ...allow } });
     }
-    const [root, id = '', ...rest] = this.#partsOf(pathname);
+    const [root = '', id = '', ...rest] = this.#partsOf(pathname);
+    if (Object.hasOwn(STREAMS, root)) return this.#redirectToNew(STREAMS[root]!, request, searchParams);
     if (root === 'traces') return this.#answerTraces(request);
     if (id === '') return this.#answerCreation(request);
     const session = this.#sessions.get(id);
@@ -107,6 +113,21 @@ export class Origin {
     }
     expectMethod(request, 'GET', 'HEAD');
     return serveFile(session, path, request);
+  }
+
+  #redirectToNew(file: string, request: Request, query: URLSearchParams): Response {
+    expectMethod(request, 'GET', 'HEAD');
+    const { scenarios, folder } = this.#options;
+    const asked = {
+      trace: query.get('trace') ?? [...this.#traces.keys()][0],
+      scenario: query.get('scenario') ?? Object.keys(scenarios)[0],
+      startSeconds: Number(query.get('startSeconds') ?? 0),
+    };
+    const { id } = this.createSession(parseSessionRequest(JSON.stringify(asked), this.#traces, scenarios));
+    return new Response(null, {
+      status: 302,
+      headers: { ...OPEN_HEADERS, location: `${folder}session/${id}/${file}` },
+    });
   }
 
   async #answerTraces(request: Request): Promise<Response> {
