@@ -181,6 +181,7 @@ export class PluginManager {
       this.inner.configure(settings);
     },
     setVariants: (variants, ...more) => {
+      this._attachment.port.forgive(this._variants.filter((variant) => !variants.includes(variant)));
       this._variants = variants;
       if (this._isLoaded) this._setVariants();
       return this.inner.setVariants(variants, ...more);

@@ -91,7 +91,7 @@ export class FakePlayer extends StandIn {
     },
     cmcd: { enabled: false },
     streaming: {
-      ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1, lowLatencyMode: true },
+      ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1, lowLatencyMode: true, maxDisabledTime: 30 },
       liveSync: {
         ...{ enabled: false, targetLatency: 0.5, targetLatencyTolerance: 0.5, panicMode: false },
         ...{ minPlaybackRate: 0.95, maxPlaybackRate: 1.1 },

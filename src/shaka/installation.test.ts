@@ -98,6 +98,19 @@ test('decides anew in mid-download if Shaka bans what is loading', () => {
   expect(decisions).toHaveLength(2);
 });
 
+test.each([
+  ['for 10 s instead of 30 after a failure', 30, 10],
+  ["for the page's time", 20, 20],
+  ["for Shaka's time if frames were dropped", 30, 30],
+])('a variant is banned %s', (_, maxDisabledTime, seconds) => {
+  const { player, manager } = loaded({}, ({ config }) => Object.assign(config.streaming, { maxDisabledTime }));
+  const [banned, ...rest] = player.variants.slice(0, 3);
+  if (seconds < 30) player.send(0).failed();
+  banned!.disabledUntilTime = Date.now() / 1000 + maxDisabledTime;
+  manager().setVariants(rest);
+  expect(banned!.disabledUntilTime - Date.now() / 1000).toBeCloseTo(seconds);
+});
+
 test.each([true, false])("the page's choice is played for a segment; buffer cleared: %s", (clearBuffer) => {
   const { player, decisions, controller } = loaded();
   for (const index of [0, 1, 2]) player.download(index, 1e6, 1);

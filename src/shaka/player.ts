@@ -45,6 +45,8 @@ export interface Variant {
   bandwidth: number;
   audio: ShakaStream | null;
   video: ShakaStream | null;
+  /** Unix time in seconds until which Shaka does not play a variant that has failed; 0 if it plays. */
+  disabledUntilTime?: number;
 }
 
 export interface RequestContext {
@@ -119,6 +121,8 @@ export interface Configuration {
     bufferingGoal: number;
     rebufferingGoal: number;
     segmentPrefetchLimit: number;
+    /** Seconds. */
+    maxDisabledTime: number;
     lowLatencyMode: boolean;
     liveSync: {
       enabled: boolean;

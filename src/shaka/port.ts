@@ -25,6 +25,9 @@ interface AskedManager {
 
 /** If the buffer is replaced, this many segments stay. */
 const KEPT_SEGMENTS = 1.5;
+/** Shaka's default for `streaming.maxDisabledTime`, and the time for which a failed variant is banned instead. */
+const BANNED_SECONDS = 30;
+const AVOIDED_SECONDS = 10;
 /** If Shaka has cleared its buffer and requests nothing for this long, it has stopped for ever. */
 const STOPPED_MS = 2000;
 
@@ -48,6 +51,8 @@ export class ShakaPort implements PlayerPort {
   private _mostBps = Number.POSITIVE_INFINITY;
   /** When Shaka was given another variant, by `performance.now()`. */
   switchedAtMs = Number.NEGATIVE_INFINITY;
+  /** When a request failed. */
+  failedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly _player: ShakaPlayer,
@@ -140,6 +145,19 @@ export class ShakaPort implements PlayerPort {
     const { isClearing } = this;
     this.isAbandoning = this.isClearing = false;
     return isClearing;
+  }
+
+  /** Shaka has just banned these variants. In an outage others fail, too; the core avoids a broken variant for longer. */
+  forgive(variants: readonly Variant[]): void {
+    const { maxDisabledTime } = this._player.getConfiguration().streaming;
+    const nowSeconds = Date.now() / 1000;
+    for (const variant of variants) {
+      const restSeconds = variant.disabledUntilTime! - nowSeconds;
+      // Shaka waits before it bans; without a failure it bans for dropped frames. Another length is the page's.
+      const isFailure = performance.now() - this.failedAtMs < 1000 * AVOIDED_SECONDS;
+      const isDefault = maxDisabledTime === BANNED_SECONDS && Math.abs(restSeconds - BANNED_SECONDS) < 1;
+      if (isFailure && isDefault) variant.disabledUntilTime = nowSeconds + AVOIDED_SECONDS;
+    }
   }
 
   /** What plays or loads, if page and Shaka still allow it. */

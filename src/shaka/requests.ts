@@ -172,6 +172,7 @@ export class Requests {
     this._known.delete(request);
     // Shaka tries a failed request again.
     if (outcome !== 'failed') this._ended.add(request);
+    else this._port.failedAtMs = performance.now();
     const isUnused = known?.isReplaced && outcome === 'abandoned';
     this._adaptation.downloads.ended(request, isUnused ? 'failed' : outcome, seconds);
   }
