@@ -67,7 +67,11 @@ const CONTROLLERS: Record<string, (v: number) => Controller> = {
   // A plan of 16 segments on random paths would take long.
   'mpc-o': () => new MpcO({ horizon: 4 }),
   'mpc-l': mpcLAtRateOne,
-  throughput: () => createController('throughput'),
+  // dash.js abandons without regard to the rate.
+  throughput: () => ({
+    ...createController('throughput'),
+    decide: (state) => createController('throughput').decide(state),
+  }),
 };
 
 test.each(Object.keys(CONTROLLERS))('rate v equals rate 1 with segments that are v times shorter: %s', (name) => {

@@ -23,7 +23,7 @@ test('a link of constant rate gets the bitrate that 0.9 of it carries', () => {
     fc.pre(state.downloads.length > 0);
     const downloads = state.downloads.map((download) => {
       const bits = mbps * 1e6 * download.downloadSeconds;
-      return { ...download, receivedBits: bits, sizeBits: bits };
+      return { ...download, receivedBits: bits, sizeBits: bits, abandoned: false };
     });
     // A rate just beside the threshold may fall on either side of it.
     fc.pre(state.ladderBps.every((bps) => Math.abs(bps / (0.9e6 * mbps) - 1) > 1e-9));

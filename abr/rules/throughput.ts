@@ -1,8 +1,12 @@
-/** dash.js's ThroughputRule chooses the highest bitrate within 0.9 of the mean throughput (ewma-throughput.ts). */
+/**
+ * dash.js's ThroughputRule chooses the highest bitrate within 0.9 of the mean throughput (ewma-throughput.ts). In dash.js,
+ * AbandonRequestsRule acts beside it.
+ */
 
-import type { Controller, Decision, PlayerState } from '../controller.ts';
+import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
 import { ewmaThroughputBps } from '../state/ewma-throughput.ts';
 import { highestWithin } from '../state/ladder.ts';
+import { abandonRequest, isAfterAbandonment } from './dash-js/abandon-requests.ts';
 
 /** dash.js's `bandwidthSafetyFactor`. */
 export const SAFETY_FACTOR = 0.9;
@@ -15,14 +19,23 @@ export class Throughput implements Controller {
     if (meanBps === undefined) {
       return { representation: 0, controller: this.name, reason: 'nothing measured yet: lowest' };
     }
+    const { ladderBps, previousBitrateBps } = state;
+    if (previousBitrateBps && isAfterAbandonment(state)) {
+      const representation = highestWithin(ladderBps, previousBitrateBps);
+      return { representation, controller: this.name, reason: 'no change within 10 s of an abandonment' };
+    }
     const safeBps = SAFETY_FACTOR * meanBps;
     // A player at rate 2 consumes twice the bitrate.
     const safeBitrateBps = safeBps / state.playbackRate;
     return {
-      representation: highestWithin(state.ladderBps, safeBitrateBps),
+      representation: highestWithin(ladderBps, safeBitrateBps),
       controller: this.name,
       reason: `${(safeBitrateBps / 1e6).toPrecision(3)} Mbit/s are safe`,
       plannedThroughputBps: safeBps,
     };
+  }
+
+  reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
+    return abandonRequest(this.name, state, inFlight);
   }
 }

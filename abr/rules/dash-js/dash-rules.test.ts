@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Controller, Download, InFlight, PlayerState } from '../../controller.ts';
 import { forAll } from '../../property.fixture.ts';
 import { anyQuestion, inFlightOf, stateOf } from '../../random-states.fixture.ts';
+import { Throughput } from '../throughput.ts';
 import { createBolaE, createDynamic } from './dash-rules.ts';
 
 /** Buffer targets of dash.js's BOLA: 22 s. gp = ln 40 / 1.2 = 3.074, Vp = 10 / gp = 3.253 s. */
@@ -107,6 +108,23 @@ test('the abandonment rule abandons a download that takes 1.8 segments or more, 
   // 40 Mbit at 5.6 Mbit/s: 7.1 s, less than 7.2 s.
   expect(dynamic.reconsider!(state, { ...inFlight, receivedBits: 11.2e6 })).toBe('keep');
   expect(dynamic.reconsider!(state, { ...inFlight, receivedBits: 11e6 })).toMatchObject({ representation: 2 });
+});
+
+const live = { latencySeconds: 4, targetLatencySeconds: 4, maxLatencySeconds: 16, firstChunkAtSeconds: 100 };
+const inChunks = (chunkSeconds: number) => ({
+  ...state,
+  live: { ...live, chunkSeconds, playbackRates: { min: 1, max: 1 } },
+});
+
+test.each([dynamic, bolaE, new Throughput()])('$name abandons as dash.js does: not in low-latency mode', (rules) => {
+  expect(rules.reconsider!(inChunks(4), inFlight)).toMatchObject({ representation: 0, controller: rules.name });
+  expect(rules.reconsider!(inChunks(1), inFlight)).toBe('keep');
+});
+
+test('low-latency mode silences InsufficientBufferRule too', () => {
+  const session = sessionOf(times(3, RISING), { bufferLevelSeconds: 2 });
+  expect(choice(dynamic, { ...session, live: inChunks(4).live }).rule).toBe('InsufficientBufferRule');
+  expect(choice(dynamic, { ...session, live: inChunks(1).live }).rule).toBe('ThroughputRule');
 });
 
 test.each<[string, Partial<InFlight>]>([

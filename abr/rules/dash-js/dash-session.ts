@@ -12,14 +12,13 @@ import type { Download, PlayerState } from '../../controller.ts';
 import { ewmaThroughputBps } from '../../state/ewma-throughput.ts';
 import { highestWithin } from '../../state/ladder.ts';
 import { SAFETY_FACTOR } from '../throughput.ts';
+import { ABANDONED_SECONDS, isLowLatency } from './abandon-requests.ts';
 import { BolaParameters, MINIMUM_BUFFER_SECONDS } from './bola-parameters.ts';
 
 /** `abr.hybridSwitchBufferTime`: BOLA takes over at this level, the throughput rule below half of it. */
 const SWITCH_SECONDS = 12;
 /** `buffer.stallThreshold`: the level at which dash.js calls a buffer empty. */
 const EMPTY_SECONDS = 0.3;
-/** `abandonLoadTimeout`. */
-const ABANDONED_SECONDS = 10;
 const PLACEHOLDER_DECAY = 0.99;
 /** dash.js reads the buffer level at the element's `timeupdate`, four times a second, so up to this much too high. */
 const LEVEL_AGE_SECONDS = 0.25;
@@ -209,8 +208,8 @@ export class DashSession {
 
   private _guarded(throughputBps: number | undefined): RuleChoice | undefined {
     const { ladderBps, segmentSeconds } = this._state;
-    if (this._segments < GUARD_IGNORES_SEGMENTS || throughputBps === undefined || this._levelSeconds <= 0)
-      return undefined;
+    const isSilent = this._segments < GUARD_IGNORES_SEGMENTS || isLowLatency(this._state);
+    if (isSilent || throughputBps === undefined || this._levelSeconds <= 0) return undefined;
     const bps = (GUARD_SAFETY_FACTOR * throughputBps * this._levelSeconds) / segmentSeconds;
     return { representation: highestWithin(ladderBps, bps), reason: 'InsufficientBufferRule: low buffer' };
   }
