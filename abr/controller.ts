@@ -43,6 +43,11 @@ export interface PlayerState {
   segmentSeconds: number;
   /** Durations of the segment to decide on and of known segments after it. Default: `segmentSeconds` each. */
   upcomingSeconds?: readonly number[];
+  /**
+   * Per representation: seconds of media that its next segment adds to the buffer, where boundaries differ between
+   * representations. Default: the same as the segment to decide on.
+   */
+  nextSeconds?: readonly number[];
   /** Index of the segment to decide on, from 0. */
   segmentIndex: number;
   /** Segments left, including this segment; `Infinity` if unknown. */

@@ -22,6 +22,8 @@ export interface MeasuredRepresentation extends Pick<Encoding, 'width' | 'height
   bytes: readonly number[];
   /** Per segment, 0 to 100. */
   quality: readonly number[];
+  /** Durations of the segments, if boundaries differ between representations. */
+  seconds?: readonly number[];
 }
 
 /** Returns a valid parsed `quality.json`; throws an `InputError` that names the first wrong field. `file` is for messages. */
@@ -34,7 +36,7 @@ export function parseQuality(value: unknown, file = 'quality'): QualityFile {
   check(entries.length > 0, `${file}.representations`, 'representations by id', representations);
   for (const [id, entry] of entries) {
     const field = `${file}.representations.${id}`;
-    const { bitrateBps, bytes, quality, width, height, frameRate, codec } = requireObject(entry, field);
+    const { bitrateBps, bytes, quality, seconds, width, height, frameRate, codec } = requireObject(entry, field);
     check(isPositive(bitrateBps), `${field}.bitrateBps`, 'bit/s > 0', bitrateBps);
     for (const [name, number] of Object.entries({ width, height, frameRate })) {
       check(number === undefined || isPositive(number), `${field}.${name}`, 'a number > 0', number);
@@ -42,6 +44,11 @@ export function parseQuality(value: unknown, file = 'quality'): QualityFile {
     check(codec === undefined || typeof codec === 'string', `${field}.codec`, 'text', codec);
     const sizes = requireArray(bytes, `${field}.bytes`);
     for (const [i, size] of sizes.entries()) check(isPositive(size), `${field}.bytes[${i}]`, 'bytes > 0', size);
+    for (const [i, one] of (seconds === undefined
+      ? []
+      : requireArray(seconds, `${field}.seconds`, sizes.length, sizes.length)
+    ).entries())
+      check(isPositive(one), `${field}.seconds[${i}]`, 'seconds > 0', one);
     const qualities = requireArray(quality, `${field}.quality`, sizes.length, sizes.length);
     for (const [i, one] of qualities.entries())
       check(isFrom(one, 0, 100), `${field}.quality[${i}]`, 'a number from 0 to 100', one);

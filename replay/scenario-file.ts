@@ -172,6 +172,14 @@ function measuredMedia(value: unknown, file: string) {
   const twice = ladderBps.find((bps, i) => bps === ladderBps[i + 1]);
   const field = placeOf({ file, field: 'representations' });
   if (twice !== undefined) throw new InputError(field, 'different bitrates', undefined, `${twice} twice`);
+  if (ladder.some(({ seconds }) => seconds)) {
+    throw new InputError(
+      field,
+      'the same boundaries of segments in all representations',
+      undefined,
+      'durations that differ',
+    );
+  }
   const segmentCount = Math.min(...ladder.map(({ bytes }) => bytes.length));
   const rows = (of: (one: (typeof ladder)[number], index: number) => number) =>
     Array.from({ length: segmentCount }, (_, index) => ladder.map((one) => of(one, index)));

@@ -2,6 +2,15 @@
 
 import type { SessionContext } from '../abr/forecast.ts';
 
+/** Who answered a request; undefined while the browser has not told. */
+export type ResponseSource = 'cache' | 'network' | 'unknown' | undefined;
+
+export interface ResponseWatch {
+  /** Who sent a body of this size that was requested since. */
+  sourceOf(sinceMs: number, bytes: number): ResponseSource;
+  stop(): void;
+}
+
 /** Times are in milliseconds. */
 export interface Host {
   /** A monotonic clock. */
@@ -23,6 +32,8 @@ export interface Host {
   absoluteUrl(url: string): URL;
   /** What the page has loaded recently. */
   pageLoad(): SessionContext['pageLoad'];
+  /** Watches the page's responses; absent or undefined if nothing tells where they come from. */
+  watchResponses?(): ResponseWatch | undefined;
   /** For faults, and for the lines of the option `debug`. */
   console: Pick<Console, 'warn' | 'debug'>;
 }

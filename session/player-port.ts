@@ -31,6 +31,15 @@ export interface Representation {
   score?: number | undefined;
 }
 
+/** A segment of one representation, by the stream's own index. */
+export interface ListedSegment {
+  /** Counted from the start of the period. */
+  index: number;
+  /** Position in the presentation. */
+  startSeconds: number;
+  seconds: number;
+}
+
 /** The facts that a decision needs from the player, read at one moment. */
 export interface Situation {
   /** The period that the player requests segments of. */
@@ -53,10 +62,13 @@ export interface Situation {
   playableUntilSeconds: number;
   /** Undefined on demand, and until the player knows the stream's time. */
   live: LivePosition | undefined;
-  /** Size by the stream's own index; undefined without one. `index` counts from the start of the period. */
+  /** Size by the stream's own index; undefined without one. `index` counts the representation's segments in the period. */
   indexedBits(representationId: string, index: number): number | undefined;
-  /** Duration of a segment by the stream's own index; undefined where it is not listed. Default: all last `segmentSeconds`. */
-  indexedSeconds?(index: number): number | undefined;
+  /**
+   * On demand, the segment at a position in the presentation; undefined where the stream does not list it. Default
+   * representation: the one that loads. Absent: all segments last `segmentSeconds`.
+   */
+  segmentAt?(seconds: number, representationId?: string): ListedSegment | undefined;
 }
 
 /** The time of a live stream. */

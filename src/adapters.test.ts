@@ -62,6 +62,37 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
     expect(handle.state).toMatchObject({ ...session, decision: { representation: 2 }, faults: [] });
   });
 
+  test('responses that the browser says came from a cache are no measurements', () => {
+    const entries: object[] = [];
+    const answered = (bits: number, transferSize: number) => {
+      const size = bits / 8;
+      entries.push({ startTime: performance.now(), decodedBodySize: size, encodedBodySize: size, transferSize });
+    };
+    const real = globalThis.PerformanceObserver;
+    globalThis.PerformanceObserver = class {
+      observe() {}
+      disconnect() {}
+      takeRecords = () => entries.splice(0);
+    } as never;
+    try {
+      const { player, state, handle } = scripted();
+      for (const index of [0, 1, 2, 3]) {
+        answered(3e6, 0);
+        player.download(index, 3e6, 0.1);
+        player.ask();
+      }
+      expect(state().downloads).toEqual([]);
+      expect(handle.state).toMatchObject({ requestedBits: 12e6, faults: [] });
+      // Over the network, though as fast.
+      answered(3e6, 3e6 / 8 + 300);
+      player.download(4, 3e6, 0.1);
+      player.ask();
+      expect(state().downloads).toMatchObject([{ segmentIndex: 4, receivedBits: 3e6 }]);
+    } finally {
+      globalThis.PerformanceObserver = real;
+    }
+  });
+
   test('another source begins another session', () => {
     const { player, controller, handle, state } = scripted();
     player.download(0, 3e6, 1);

@@ -3,6 +3,7 @@
 import type { Host } from '../session/host.ts';
 import { attempt } from '../session/page/attempt.ts';
 import { pageLoad } from './page-load.ts';
+import { watchResponses } from './response-watch.ts';
 
 export const PAGE: Host = {
   nowMs: () => performance.now(),
@@ -23,5 +24,6 @@ export const PAGE: Host = {
       attempt(() => location.href),
     ),
   pageLoad: () => pageLoad(performance),
+  watchResponses,
   console,
 };

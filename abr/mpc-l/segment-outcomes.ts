@@ -77,6 +77,8 @@ export class SegmentOutcomes implements Outcomes {
   private _later: ValueFunction | undefined;
   private readonly _latencySeconds: number;
   private readonly _sizesBits: readonly number[];
+  /** Per representation: seconds of the clock that a new request adds to the buffer. */
+  private readonly _addedSeconds: readonly number[];
   /** Per representation: QoE of the segment without a stall. */
   private readonly _gains: readonly number[];
   private readonly _stallCosts: StallPrices;
@@ -97,7 +99,11 @@ export class SegmentOutcomes implements Outcomes {
     const seconds = secondsAt(_state, 0);
     const playable = Math.max(0, bufferLevelSeconds - stallLevelSeconds) / playbackRate;
     this._latencySeconds = recentLatencySeconds(_state);
-    this._sizesBits = sizesAt(_state, 0);
+    // Shorter segments need part of the next one, too.
+    const next = _state.nextSeconds || _state.ladderBps.map(() => seconds);
+    const missingBits = (r: number) => Math.max(0, seconds - next[r]!) * _state.ladderBps[r]!;
+    this._sizesBits = sizesAt(_state, 0).map((bits, r) => bits + missingBits(r));
+    this._addedSeconds = next.map((one) => Math.max(one, seconds) / playbackRate);
     const switches = switchCosts(_state);
     this._gains = qualitiesAt(_state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
     this._stallCosts = stallCostsOf(_state, _options);
@@ -166,7 +172,7 @@ export class SegmentOutcomes implements Outcomes {
     const playable = this._playableSeconds;
     const stallSeconds = Math.max(0, seconds - playable);
     const drained = isPaused ? 0 : Math.min(seconds, playable);
-    const after = bufferLevelSeconds / playbackRate - drained + this._segmentSeconds;
+    const after = bufferLevelSeconds / playbackRate - drained + this._addedSeconds[representation]!;
     const gain = this._gains[representation]!;
     const later = this._later!.at(after, this._futures.binAt(future, seconds, this._ranks.bins), representation);
     const cost = this._waitCost(this._stallCosts, stallSeconds);

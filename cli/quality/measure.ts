@@ -17,6 +17,8 @@ const MOST_LINES_OF_1080 = 1440;
 const EARLY_SECONDS = 0.004;
 /** If a segment's own time differs this much from the manifest's, the clocks are unrelated. */
 const CLOCK_SECONDS = 1;
+/** Segments that begin this far apart show that boundaries differ between representations. */
+const UNEVEN_SECONDS = 0.1;
 
 export interface Measurement {
   source: string;
@@ -111,9 +113,16 @@ function qualityFile(
   done: ReadonlyMap<string, Measured>,
 ): QualityFile {
   const durations = representations[0]!.segments.map(({ seconds }) => seconds).sort((a, b) => a - b);
+  const others = representations[0]!.segments;
+  const isUneven = representations.some(({ segments }) =>
+    segments.some(
+      ({ startSeconds }, i) => others[i] && Math.abs(startSeconds - others[i].startSeconds) > UNEVEN_SECONDS,
+    ),
+  );
   const entries = representations.map(({ id, segments, ...about }) => {
     const rows = segments.map((_, index) => done.get(keyOf(id, index))!);
-    return [id, { ...about, bytes: rows.map(({ bytes }) => bytes), quality: rows.map(({ quality }) => quality) }];
+    const measured = { bytes: rows.map(({ bytes }) => bytes), quality: rows.map(({ quality }) => quality) };
+    return [id, { ...about, ...measured, ...(isUneven && { seconds: segments.map(({ seconds }) => seconds) }) }];
   });
   return {
     ...{ schema: QUALITY_SCHEMA, metric, segmentSeconds: durations[durations.length >> 1]! },

@@ -111,7 +111,7 @@ test('a request that is complete at its first byte gives neither latency nor thr
   const seen = recorded((meter) => {
     const request = meter.requestSent(0.2);
     meter.firstByte(request, 0.25);
-    meter.requestEnded(request, 0.253, { cameAtOnce: true });
+    meter.requestEnded(request, 0.253, { isUnknown: true });
     meter.advance(1);
   });
   expect(seen).toEqual([{ kind: 'idle', startSeconds: 0, endSeconds: 0.2 }]);
@@ -122,11 +122,49 @@ test('a request that is complete at its first byte gives neither latency nor thr
     const audio = meter.requestSent(0.05);
     meter.firstByte(audio, 0.07);
     meter.received(video, 0.08, 1e6);
-    meter.requestEnded(audio, 0.081, { cameAtOnce: true });
+    meter.requestEnded(audio, 0.081, { isUnknown: true });
     meter.requestEnded(video, 0.1);
     meter.advance(1);
   });
   expect(bitsOf(others)).toBeCloseTo(1e6);
+});
+
+test('a response that a cache may have sent leaves nothing, also across a tenth of a second', () => {
+  const seen = recorded((meter) => {
+    const cached = meter.requestSent(0.15);
+    meter.firstByte(cached, 0.19);
+    for (const atSeconds of [0.195, 0.205, 0.21]) meter.received(cached, atSeconds, 1e6);
+    meter.requestEnded(cached, 0.21, { isUnknown: true });
+    const video = meter.requestSent(1);
+    meter.firstByte(video, 1.05);
+    const audio = meter.requestSent(1.15);
+    meter.firstByte(audio, 1.16);
+    meter.received(audio, 1.17, 9e6);
+    meter.received(video, 1.17, 2e6);
+    meter.requestEnded(audio, 1.17, { isUnknown: true });
+    meter.received(video, 1.55, 1e6);
+    meter.requestEnded(video, 1.55);
+    meter.advance(3);
+  });
+  expect(
+    seen.filter((one) => one.kind !== 'idle' && ('atSeconds' in one ? one.atSeconds : one.endSeconds) < 1),
+  ).toEqual([]);
+  // The video loses a hundredth of a second.
+  expect(bitsOf(seen)).toBeGreaterThan(2.8e6);
+  expect(bitsOf(seen)).toBeLessThanOrEqual(3e6);
+  // Audio and video from a cache at the same time.
+  const both = recorded((meter) => {
+    const [audio, video] = [meter.requestSent(1), meter.requestSent(1.001)];
+    meter.firstByte(audio, 1.003);
+    meter.firstByte(video, 1.005);
+    meter.received(audio, 1.012, 1e5);
+    meter.received(video, 1.012, 5e5);
+    meter.requestEnded(audio, 1.013, { isUnknown: true });
+    meter.received(video, 1.02, 5e5);
+    meter.requestEnded(video, 1.02, { isUnknown: true });
+    meter.advance(3);
+  });
+  expect(both.filter(({ kind }) => kind !== 'idle')).toEqual([]);
 });
 
 test('pieces are emitted once all requests have reported, or none for some time', () => {
@@ -135,13 +173,13 @@ test('pieces are emitted once all requests have reported, or none for some time'
     const audio = meter.requestSent(0);
     meter.firstByte(video, 0.05);
     meter.firstByte(audio, 0.05);
-    meter.received(video, 0.12, 1e6);
+    meter.received(video, 0.22, 1e6);
     expect(seen.filter(isThroughput)).toEqual([]);
-    meter.received(audio, 0.13, 1e5);
-    expect(seen.filter(isThroughput).map(({ endSeconds }) => endSeconds)).toEqual([0.1]);
+    meter.received(audio, 0.23, 1e5);
+    expect(seen.filter(isThroughput).map(({ endSeconds }) => endSeconds)).toEqual([0.1, 0.2]);
     // The audio could still have reported bits until now.
-    meter.received(video, 0.36, 1e6);
-    expect(seen.at(-1)).toMatchObject({ endSeconds: 0.2 });
+    meter.received(video, 0.46, 1e6);
+    expect(seen.at(-1)).toMatchObject({ endSeconds: 0.3 });
   });
 });
 

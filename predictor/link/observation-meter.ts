@@ -16,7 +16,9 @@ interface Metered {
   /** Bits are known until this time; undefined before the first byte. */
   reportedSeconds: number | undefined;
   /** The observation at the first byte. */
-  latency: Observation | undefined;
+  latency: (Observation & { kind: 'request-latency' }) | undefined;
+  /** Pieces of throughput have bits of it. */
+  hasBits: boolean;
 }
 
 export type ThroughputPiece = Extract<Observation, { kind: 'throughput' }>;
@@ -47,7 +49,13 @@ export class ObservationMeter {
   requestSent(atSeconds: number, request: object = {}, expectedSeconds = 0): object {
     this._account(atSeconds);
     const sentSeconds = this._nowSeconds;
-    this._requests.set(request, { sentSeconds, expectedSeconds, reportedSeconds: undefined, latency: undefined });
+    this._requests.set(request, {
+      sentSeconds,
+      expectedSeconds,
+      reportedSeconds: undefined,
+      latency: undefined,
+      hasBits: false,
+    });
     this._settle();
     return request;
   }
@@ -98,6 +106,7 @@ export class ObservationMeter {
     const { reportedSeconds: from = this._nowSeconds } = metered;
     const to = this._nowSeconds;
     metered.reportedSeconds = to;
+    metered.hasBits = true;
     this._spread(bits, from, to);
     this._flush();
   }
@@ -117,17 +126,20 @@ export class ObservationMeter {
   }
 
   /**
-   * A request ended, complete or not. `cameAtOnce`: it was complete at its first byte, without a call of `received`.
-   * Its latency and its throughput then cannot be distinguished, so neither counts.
+   * A request ended, complete or not. `isUnknown`: it does not show the link, because a cache may have answered, or
+   * because it was complete at its first byte: latency and throughput then cannot be distinguished. Neither counts.
    */
-  requestEnded(request: object, atSeconds: number, { cameAtOnce = false } = {}): void {
+  requestEnded(request: object, atSeconds: number, { isUnknown = false } = {}): void {
     this._account(atSeconds);
-    const metered = this._requests.get(request);
+    const { latency, hasBits } = this._requests.get(request) || {};
     this._requests.delete(request);
-    if (metered && cameAtOnce) {
-      this._queue = this._queue.filter((one) => one !== metered.latency);
+    if (latency && isUnknown) {
       const isAlone = [...this._requests.values()].every(({ reportedSeconds }) => reportedSeconds === undefined);
-      if (isAlone && this._open?.startSeconds === metered.reportedSeconds) this._open = undefined;
+      // Other requests lose the bits of this short time, too.
+      const isGone = (one: Observation | undefined) =>
+        (hasBits || isAlone) && one?.kind === 'throughput' && one.startSeconds >= latency.atSeconds;
+      this._queue = this._queue.filter((one) => one !== latency && !isGone(one));
+      if (isGone(this._open)) this._open = undefined;
     }
     this._settle();
   }
@@ -193,8 +205,11 @@ export class ObservationMeter {
     const queue = this._queue;
     if (queue.length === 0) return;
     let earliestSeconds = Number.POSITIVE_INFINITY;
-    for (const { reportedSeconds } of this._requests.values()) {
-      if (reportedSeconds! < earliestSeconds) earliestSeconds = reportedSeconds!;
+    for (const { reportedSeconds, latency } of this._requests.values()) {
+      // A cache's response ends soon after its first byte: until then, its pieces may turn out not to count.
+      const isYoung = latency && this._nowSeconds - latency.atSeconds < SETTLE_SECONDS;
+      const seconds = isYoung ? latency.atSeconds - 1e-9 : reportedSeconds!;
+      if (seconds < earliestSeconds) earliestSeconds = seconds;
     }
     const settledBefore = Math.max(earliestSeconds, this._nowSeconds - SETTLE_SECONDS);
     while (queue.length > 0) {

@@ -82,10 +82,14 @@ export class SegmentDownload {
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
   }
 
-  /** Call `received` with the last bits before. If all bits came at once, the time of the first byte is unknown. */
-  ended(atSeconds: number, outcome: Outcome): void {
+  /**
+   * Call `received` with the last bits before. If all bits came at once, the time of the first byte is unknown.
+   * `mayBeCached`: nothing of it shows the link.
+   */
+  ended(atSeconds: number, outcome: Outcome, mayBeCached = false): void {
     const cameAtOnce = outcome !== 'abandoned' && this._timedBits === 0;
-    this.link.ended(atSeconds, outcome, { restBits: this.receivedBits - this._timedBits, cameAtOnce });
+    const restBits = this.receivedBits - this._timedBits;
+    this.link.ended(atSeconds, outcome, { restBits, isUnknown: cameAtOnce || mayBeCached });
     if (outcome === 'whole') this.sizeBits = this.receivedBits;
     if (cameAtOnce) this.firstByteAtSeconds = undefined;
   }
@@ -185,10 +189,10 @@ export class LinkWatch {
     return sinceSeconds !== undefined;
   }
 
-  ended(atSeconds: number, outcome: string, { restBits, cameAtOnce }: { restBits: number; cameAtOnce: boolean }): void {
+  ended(atSeconds: number, outcome: string, { restBits, isUnknown }: { restBits: number; isUnknown: boolean }): void {
     // The download was abandoned after its first bits.
     if (outcome === 'abandoned' && restBits > 0 && this._meter) this._meter.received(this, atSeconds, restBits);
-    if (this._meter) this._meter.requestEnded(this, atSeconds, { cameAtOnce });
+    if (this._meter) this._meter.requestEnded(this, atSeconds, { isUnknown });
     if (this._waits) this._waits.ended(atSeconds, outcome === 'whole');
   }
 

@@ -35,11 +35,10 @@ export class Decisions {
   /** Returns the representation to request the segment in flight in once more; undefined to let the download finish. */
   reconsider(nowSeconds: number): Choice | undefined {
     const { record } = this._parts.session;
-    const { active } = record;
-    const { reconsider } = this._parts.planner.controller;
-    if (!active || !reconsider) return undefined;
+    if (!this._parts.planner.controller.reconsider) return undefined;
     this._parts.readArrived();
-    return this._ask(record.inFlight(nowSeconds));
+    const inFlight = record.inFlight(nowSeconds);
+    return inFlight && this._ask(inFlight);
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */

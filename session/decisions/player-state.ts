@@ -8,6 +8,7 @@ import type { SegmentQualities } from '../requests/segment-qualities.ts';
 import type { SegmentSizes } from '../requests/segment-sizes.ts';
 import type { SessionRecord } from '../requests/session.ts';
 import type { Clocks } from '../requests/session-clock.ts';
+import { type NextSegment, UpcomingSegments } from '../requests/upcoming-segments.ts';
 
 export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon' | 'pricePerMbps' | 'usesQuality'>;
 
@@ -35,19 +36,16 @@ export function playerState({
   const { started, last, beforeLastBps, active } = record;
   const { period, ladder, playback } = situation;
   const loading = inFlight && active!.segment;
-  const indexInPeriod = loading ? loading.index : nextIndex(situation, last);
-  const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
-  const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
+  const next = loading
+    ? { index: loading.index, startSeconds: loading.endSeconds - loading.segmentSeconds, id: loading.representation.id }
+    : nextSegment(situation, last);
+  const segments = new UpcomingSegments(situation, next, Math.max(LARGEST_HORIZON, options.horizon));
+  const indexInPeriod = segments.rows[0]!.index;
   const live =
     situation.live && record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
   const { pricePerMbps } = options;
-  const upcomingQualities = options.usesQuality
-    ? qualities.upcoming(situation, { index: indexInPeriod, count: rows, pricePerMbps })
-    : undefined;
-  const { indexedSeconds } = situation;
-  const upcomingSeconds =
-    indexedSeconds &&
-    Array.from({ length: rows }, (_, k) => indexedSeconds(indexInPeriod + k) || playback.segmentSeconds);
+  const upcomingQualities = options.usesQuality ? qualities.upcoming(situation, segments, pricePerMbps) : undefined;
+  const { sizesBits, nextSeconds } = sizes.upcoming(situation, segments);
   return {
     ...clocks,
     ...playback,
@@ -55,10 +53,11 @@ export function playerState({
     // Before the first picture, a paused element waits for data.
     isPaused: started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
-    segmentsRemaining,
+    segmentsRemaining: segments.remaining,
     ladderBps: ladder.map(({ bitrateBps }) => bitrateBps),
-    upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
-    ...(upcomingSeconds && { upcomingSeconds }),
+    upcomingSizesBits: sizesBits,
+    ...(situation.segmentAt && { upcomingSeconds: segments.rows.map(({ seconds }) => seconds) }),
+    ...(nextSeconds && { nextSeconds }),
     ...(upcomingQualities && { upcomingQualities }),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: record.downloads,
@@ -85,15 +84,18 @@ function startOf(
   return isPart ? byIndex : told;
 }
 
-/** Index in the period of the segment that the player will request next. */
-function nextIndex(situation: Situation, last: SegmentRequest | undefined): number {
+/** The segment that the player will request next. */
+function nextSegment(situation: Situation, last: SegmentRequest | undefined): NextSegment {
   const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
   const { segmentSeconds } = playback;
   const isInPeriod = last?.period.id === period.id;
   // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
-  if (isInPeriod && !isReplaced) return last.index + 1;
+  const id = last?.representation.id;
+  if (isInPeriod && !isReplaced) return { index: last.index + 1, startSeconds: last.endSeconds, id };
   // After a seek or a track switch, the segment at the end of the buffer; else the first of the period.
   const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
-  return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
+  const index = Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
+  const startSeconds = period.startSeconds + skippedSeconds;
+  return { index, startSeconds, isAfterSeek: true, id: isInPeriod ? id : undefined };
 }

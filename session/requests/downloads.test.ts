@@ -1,5 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted } from '../fake-port.fixture.ts';
+import { HOST } from '../host.fixture.ts';
+import type { ResponseSource } from '../host.ts';
 import { bitsOf, Scripted, Steady, useManualClock, wait } from '../scripted.fixture.ts';
 
 useManualClock();
@@ -137,6 +139,34 @@ test('three fast downloads after slower ones end the forecasts from these', () =
   }
   decisions.decide();
   expect(record().forecast).toBeUndefined();
+});
+
+test('the browser may tell a task later that a cache answered', () => {
+  let told: ResponseSource;
+  const host = { ...HOST, watchResponses: () => ({ sourceOf: () => told, stop: () => {} }) };
+  const steady = new Steady();
+  const { downloads, port, session, decisions } = adapted(
+    { controller: new Scripted(), forecasters: [steady] },
+    undefined,
+    host,
+  );
+  const download = (index: number, source: ResponseSource) => {
+    told = undefined;
+    downloads.requested(port, { isMedia: true, segment: port.segment(index) });
+    for (const totalBits of [1e6, 4e6]) {
+      wait(0.01);
+      downloads.received(port, { totalBits });
+    }
+    downloads.ended(port, 'whole', 0.02);
+    told = source;
+    decisions.decide();
+    return session.record.downloads.length;
+  };
+  expect([download(0, 'cache'), download(1, 'network'), download(2, 'cache')]).toEqual([0, 1, 1]);
+  // Nobody tells: it is a measurement like the one before.
+  expect(download(3, undefined)).toBe(2);
+  wait(1);
+  expect([session.record.isBlind, session.record.active]).toEqual([false, undefined]);
 });
 
 test('downloads of an earlier session reach nothing', () => {

@@ -12,6 +12,8 @@ import {
 } from '../../predictor/link/segment-download.ts';
 import type { Ticker } from '../decisions/ticker.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
+import type { Host, ResponseSource, ResponseWatch } from '../host.ts';
+import type { Guard } from '../page/events.ts';
 import type { PlayerPort, RequestReport } from '../player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import { type Session, VideoDownload } from './session.ts';
@@ -22,6 +24,9 @@ const CLOCK_SLACK_SECONDS = 0.01;
 
 interface DownloadParts {
   port: Pick<PlayerPort, 'arrived'>;
+  host: Pick<Host, 'nowMs' | 'every'>;
+  guard: Guard;
+  responses: ResponseWatch | undefined;
   session: Session;
   clock: SessionClock;
   sizes: SegmentSizes;
@@ -33,6 +38,9 @@ interface DownloadParts {
 export type RequestsInFlight = Map<object, SegmentDownload>;
 
 export class Downloads {
+  /** Ends of whole requests: the browser tells up to a task later who answered. */
+  private readonly _pending = new Set<() => void>();
+
   /** `downloads`: those in flight, which only this class changes. */
   constructor(
     private readonly _downloads: RequestsInFlight,
@@ -94,6 +102,7 @@ export class Downloads {
   /** Counts the bits of skipped reports, for a plan. */
   readArrived(): void {
     const { port, session } = this._parts;
+    this._settle();
     if (!port.arrived || session.record.live.isRequested) return;
     for (const request of this._downloads.keys()) this.received(request, port.arrived(request));
   }
@@ -114,30 +123,68 @@ export class Downloads {
    * the player measures it. Default: until its last bits, if it is whole.
    */
   ended(request: object, outcome: Outcome, downloadSeconds?: number): void {
-    const { session, clock, sizes, ticker } = this._parts;
+    const { clock, session, host, guard, responses } = this._parts;
     const download = this._downloads.get(request);
     if (download === undefined) return;
     const nowSeconds = clock.nowSeconds();
     this._downloads.delete(request);
-    download.ended(nowSeconds, outcome);
-    if (download instanceof VideoDownload) {
-      const { requestedAtSeconds, lastProgressAtSeconds, unansweredSeconds } = download;
-      const elapsedSeconds = nowSeconds - requestedAtSeconds;
-      const endSeconds = outcome === 'whole' ? lastProgressAtSeconds! : nowSeconds;
-      const seconds =
+    const elapsedSeconds = nowSeconds - download.requestedAtSeconds;
+    const sentMs = host.nowMs() - 1000 * elapsedSeconds;
+    const sourceOf = () => (responses ? responses.sourceOf(sentMs, download.receivedBits / 8) : 'unknown');
+    const end = (source: NonNullable<ResponseSource>) =>
+      this._ended(download, outcome, nowSeconds, { source, downloadSeconds });
+    const source = outcome === 'whole' ? sourceOf() : 'network';
+    // Live, the end of a request times the encoder.
+    if (source || session.record.live.isRequested) {
+      end(source || 'unknown');
+      return;
+    }
+    const settle = () => {
+      stop();
+      this._pending.delete(settle);
+      end(sourceOf() || 'unknown');
+    };
+    const stop = host.every(0, () => guard(settle));
+    this._pending.add(settle);
+  }
+
+  private _settle(): void {
+    for (const settle of this._pending) settle();
+  }
+
+  private _ended(
+    download: SegmentDownload,
+    outcome: Outcome,
+    nowSeconds: number,
+    { source, downloadSeconds }: { source: NonNullable<ResponseSource>; downloadSeconds: number | undefined },
+  ): void {
+    const { session, sizes, ticker } = this._parts;
+    const { requestedAtSeconds, lastProgressAtSeconds, unansweredSeconds } = download;
+    const elapsedSeconds = nowSeconds - requestedAtSeconds;
+    const isWhole = outcome === 'whole';
+    if (!(download instanceof VideoDownload)) download.ended(nowSeconds, outcome, source === 'cache');
+    else {
+      const endSeconds = isWhole ? lastProgressAtSeconds! : nowSeconds;
+      const told =
         downloadSeconds === undefined ? endSeconds - requestedAtSeconds : unansweredSeconds + downloadSeconds;
       // The player may use the device's clock, which may have been set meanwhile.
-      const isPossible = seconds >= 0 && seconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
+      const isPossible = told >= 0 && told < elapsedSeconds + CLOCK_SLACK_SECONDS;
+      const seconds = isPossible ? told : elapsedSeconds;
       const { live, origin, downloads } = session.record;
-      const setUp = live.isRequested ? 0 : origin.ended(download, outcome, nowSeconds, knownBps(downloads));
-      session.end(download, outcome, isPossible ? seconds : elapsedSeconds, setUp);
-      if (outcome === 'whole') sizes.learn(download.segment, download.sizeBits);
+      const isCached = source === 'cache';
+      const isDoubted = source === 'unknown' && !live.isRequested && session.doubts(download, seconds);
+      download.ended(nowSeconds, outcome, isCached || isDoubted);
+      const known = knownBps(downloads);
+      const setUp = live.isRequested || isCached ? 0 : origin.ended(download, outcome, nowSeconds, known);
+      session.end(download, outcome, seconds, { setUp, isCached, isDoubted });
+      if (isWhole) sizes.learn(download.segment, download.sizeBits);
     }
     ticker.update();
   }
 
   /** The session of these requests is over. */
   forget(): void {
+    this._settle();
     this._downloads.clear();
   }
 }

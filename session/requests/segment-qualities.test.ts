@@ -1,14 +1,17 @@
 import { expect, test } from '@jest/globals';
+import type { Situation } from '../player-port.ts';
 import { broken } from '../scripted.fixture.ts';
 import { SegmentQualities } from './segment-qualities.ts';
+import { UpcomingSegments } from './upcoming-segments.ts';
 
 const situation = {
-  period: { id: '0', startSeconds: 8, firstIndex: 2, segmentCount: 3, segmentsAfter: 0 },
+  period: { id: '0', startSeconds: 8, firstIndex: 2, segmentCount: 9, segmentsAfter: 0 },
+  playback: { segmentSeconds: 4 },
   ladder: [
     { id: 'low', bitrateBps: 1e6 },
     { id: 'high', bitrateBps: 4e6 },
   ],
-};
+} as unknown as Situation;
 const FILE = {
   schema: 'leo-abr-quality/1' as const,
   metric: 'vmaf_v0.6.1',
@@ -20,7 +23,23 @@ const FILE = {
 };
 const noHost = { fetch: broken };
 const upcomingOf = (qualities: SegmentQualities, index = 0, pricePerMbps = 0) =>
-  qualities.upcoming(situation, { index, count: 3, pricePerMbps });
+  qualities.upcoming(
+    situation,
+    new UpcomingSegments(situation, { index, startSeconds: 8 + 4 * index, id: undefined }, 3),
+    pricePerMbps,
+  );
+
+test('where boundaries differ, qualities are of the same media; without durations, one fault says so', () => {
+  const faults: unknown[] = [];
+  const upcoming = (low: object) =>
+    upcomingOf(
+      new SegmentQualities({ representations: { low, high: FILE.representations.high } } as never, noHost, (cause) =>
+        faults.push(String(cause)),
+      ),
+    );
+  expect(upcoming({ quality: [10, 20], seconds: [9, 9] })).toEqual([[10, 80]]);
+  expect(faults).toEqual([]);
+});
 
 test('a file gives rows by place in the presentation, up to the first segment that one representation lacks', () => {
   const qualities = new SegmentQualities(FILE, noHost, broken);

@@ -3,14 +3,18 @@
 import type { PlayerState } from '../../abr/controller.ts';
 import type { Host } from '../host.ts';
 import type { Situation } from '../player-port.ts';
-import { loadLists, type SegmentLists } from './segment-lists.ts';
+import { loadLists, type SegmentLists, SegmentTable } from './segment-lists.ts';
+import type { UpcomingSegments } from './upcoming-segments.ts';
 
-/** Quality of a segment, 0 to 100; undefined where it is unknown. `index` counts from the start of the presentation. */
+/** Quality of a segment, 0 to 100; undefined where it is unknown. `index` counts the representation's from the start. */
 export type QualityOf = (representationId: string, index: number) => number | undefined;
 
-/** The part of a `quality.json` that a session reads: per representation id, the quality of each segment in order. */
+/**
+ * The part of a `quality.json` that a session reads: per representation id, the quality of each segment in order, and
+ * its duration if representations have different boundaries.
+ */
 export interface QualityFile {
-  representations: Record<string, { quality: readonly number[] }>;
+  representations: Record<string, { quality: readonly number[]; seconds?: readonly number[] }>;
 }
 
 export const QUALITY_LISTS: SegmentLists = {
@@ -23,7 +27,7 @@ export const QUALITY_LISTS: SegmentLists = {
 export type GivenQualities = QualityFile | string | URL | QualityOf;
 
 export class SegmentQualities {
-  private _of: QualityOf | undefined;
+  private _of: ((situation: Situation, segments: UpcomingSegments, id: string, k: number) => unknown) | undefined;
 
   /** `onFault`: the page's qualities are not usable, and are left out. */
   constructor(
@@ -31,28 +35,26 @@ export class SegmentQualities {
     host: Pick<Host, 'fetch'>,
     private readonly _onFault: (cause: unknown) => void,
   ) {
-    if (typeof given === 'function') this._of = given;
-    else if (typeof given === 'string' || given instanceof URL) {
+    if (typeof given === 'function') {
+      this._of = ({ period }, segments, id, k) =>
+        given(id, period.firstIndex + (segments.of(id, k) || segments.rows[k]!).index);
+    } else if (typeof given === 'string' || given instanceof URL) {
       loadLists<QualityFile>(given, host, QUALITY_LISTS).then((file) => this._use(file), _onFault);
     } else if (given) this._use(given);
   }
 
   /**
-   * The rows of `PlayerState.upcomingQualities` for `count` segments of the period from `index` on, each less the price of
-   * its bits. They end before the first segment that is not known in each representation, because measured and modelled
-   * qualities do not compare; undefined without any.
+   * The rows of `PlayerState.upcomingQualities`, each less the price of its bits. They end before the first segment that
+   * is not known in each representation, because measured and modelled qualities do not compare; undefined without any.
    */
-  upcoming(
-    { period, ladder }: Pick<Situation, 'period' | 'ladder'>,
-    { index, count, pricePerMbps }: { index: number; count: number; pricePerMbps: number },
-  ): PlayerState['upcomingQualities'] {
+  upcoming(situation: Situation, segments: UpcomingSegments, pricePerMbps: number): PlayerState['upcomingQualities'] {
     const of = this._of;
     if (!of) return undefined;
     const rows: number[][] = [];
     try {
-      for (let k = 0; k < count; k++) {
-        const row = ladder.map(
-          ({ id, bitrateBps }) => Number(of(id, period.firstIndex + index + k)) - (pricePerMbps * bitrateBps) / 1e6,
+      for (let k = 0; k < segments.rows.length; k++) {
+        const row = situation.ladder.map(
+          ({ id, bitrateBps }) => Number(of(situation, segments, id, k)) - (pricePerMbps * bitrateBps) / 1e6,
         );
         if (!row.every(Number.isFinite)) break;
         rows.push(row);
@@ -64,7 +66,8 @@ export class SegmentQualities {
     return rows.length > 0 ? rows : undefined;
   }
 
-  private _use({ representations }: QualityFile): void {
-    this._of = (id, index) => representations[id]?.quality[index];
+  private _use(file: QualityFile): void {
+    const table = new SegmentTable(file, QUALITY_LISTS);
+    this._of = (...question) => table.upcoming(...question).value;
   }
 }

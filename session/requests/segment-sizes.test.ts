@@ -3,20 +3,25 @@ import type { Situation } from '../player-port.ts';
 import { broken } from '../scripted.fixture.ts';
 import { loadLists } from './segment-lists.ts';
 import { parseSizes, type SegmentQuestion, SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
+import { UpcomingSegments } from './upcoming-segments.ts';
 
 const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
   representation: { id, bitrateBps: 1e6 },
   index: 1,
   period: { id: 'p0', startSeconds: 0, firstIndex: 0, segmentCount: 3, segmentsAfter: 0 },
   segmentSeconds: 4,
+  endSeconds: 8,
   indexedBits: undefined,
   ...more,
 });
 
 function upcomingBits(sizes: SegmentSizes, indexedBits?: number, segmentSeconds = 4) {
   const { representation, period } = question();
-  const situation = { period, ladder: [representation], playback: { segmentSeconds }, indexedBits: () => indexedBits };
-  return sizes.upcoming(situation as unknown as Situation, 1, 2).flat();
+  const situation = {
+    ...{ period, ladder: [representation], playback: { segmentSeconds }, indexedBits: () => indexedBits },
+  } as unknown as Situation;
+  const segments = new UpcomingSegments(situation, { index: 1, startSeconds: segmentSeconds, id: undefined }, 2);
+  return sizes.upcoming(situation, segments).sizesBits.flat();
 }
 
 test('prefers the file, then the index, then bitrate x duration', () => {
@@ -43,6 +48,65 @@ test('the list of a live stream begins at its first index; what it does not reac
   const bitsAt = (index: number) => sizes.sizeBits(question({ index, isLive: true }));
   expect([99, 100, 101, 102].map(bitsAt)).toEqual([4e6, 8, 16, 4e6]);
   expect(() => parseSizes({ firstIndex: 1.5, representations: { v0: [1] } })).toThrow('sizes.firstIndex');
+});
+
+/** Durations of two representations' segments, whose boundaries differ. */
+const UNEVEN = { low: [4, 4, 4, 4, 4, 4], high: [2, 6, 3, 5, 4, 4] } as Record<string, number[]>;
+const BYTES = { low: [10, 20, 30, 40, 50, 60], high: [100, 200, 300, 400, 500, 600] };
+
+/** `lists`: whose index the stream shows. The plan counts segments of `high` from its third on, or from a seek. */
+function uneven(file: unknown, lists: string[], { index = 2, startSeconds = 8, isAfterSeek = false } = {}) {
+  const sizes = new SegmentSizes();
+  const faults: unknown[] = [];
+  sizes.onFault = (cause) => faults.push(String(cause));
+  sizes.useFile(parseSizes(file));
+  const situation = {
+    period: { id: '0', startSeconds: 0, firstIndex: 0, segmentCount: 6, segmentsAfter: 0 },
+    ladder: Object.keys(UNEVEN).map((id) => ({ id, bitrateBps: 1e6 })),
+    playback: { segmentSeconds: 4 },
+    indexedBits: () => undefined,
+    segmentAt(seconds: number, id = 'high') {
+      let startSeconds = 0;
+      for (const [index, one] of (lists.includes(id) ? UNEVEN[id]! : []).entries()) {
+        if (seconds < startSeconds + one) return { index, startSeconds, seconds: one };
+        startSeconds += one;
+      }
+      return undefined;
+    },
+  } as unknown as Situation;
+  const segments = new UpcomingSegments(situation, { index, startSeconds, isAfterSeek, id: 'high' }, 3);
+  return { ...sizes.upcoming(situation, segments), segments, faults };
+}
+const timed = Object.fromEntries(Object.entries(BYTES).map(([id, bytes]) => [id, { bytes, seconds: UNEVEN[id] }]));
+
+test.each([
+  ['by the stream', BYTES, ['low', 'high']],
+  ["by the file, where a representation's index is not known yet", timed, ['high']],
+])('where boundaries differ, sizes are of the same media: %s', (_, representations, lists) => {
+  // The third segment of `high` is from 8 to 11 s, the next is to 16 s. Those of `low` have the same 4 s throughout.
+  const { sizesBits, nextSeconds, faults } = uneven({ representations }, lists);
+  expect(sizesBits[0]).toEqual([240, 2400]);
+  expect(nextSeconds).toEqual([4, 3]);
+  // As many bits of its segment at 13.5 s as in 5 s of media.
+  expect(sizesBits[1]).toEqual([(320 * 5) / 4, 3200]);
+  expect(sizesBits[2]).toEqual([400, 4000]);
+  expect(faults).toEqual([]);
+  // A seek into the last quarter second of a segment loads it.
+  expect(uneven({ representations }, lists, { startSeconds: 10.9, isAfterSeek: true }).sizesBits[0]).toEqual([
+    240, 2400,
+  ]);
+});
+
+test.each([
+  ['the stream shows other boundaries', BYTES, ['high', 'middle']],
+  ['the lists differ in length', { low: [1, 2, 3], high: BYTES.high }, ['high']],
+])('a file without durations is refused with the reason where %s', (_, representations, lists) => {
+  // A representation without a list of its own shows that boundaries differ.
+  Object.assign(UNEVEN, lists.includes('middle') && { middle: [3, 3, 3, 3, 6, 6] });
+  const { sizesBits, faults } = uneven({ representations }, lists);
+  expect(sizesBits[0]!.slice(0, 2)).toEqual([3e6, 3e6]);
+  expect(faults).toEqual([expect.stringContaining('sizes.representations.low.seconds: expected durations')]);
+  delete UNEVEN['middle'];
 });
 
 /** Sizes of the next segment over declared ones, after segments with these ratios of representation v0. */
@@ -124,6 +188,11 @@ test.each([
   ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
   ['less than a byte', { representations: { v0: [5e-324] } }, 'sizes.representations.v0[0]'],
   ['an absurd size', { representations: { v0: [1e12, 1e308] } }, 'sizes.representations.v0[1]'],
+  [
+    'too few durations',
+    { representations: { v0: { bytes: [1, 2], seconds: [2] } } },
+    'sizes.representations.v0.seconds',
+  ],
   ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
 ])('parseSizes refuses %s with the field', (_, value, field) => {
   expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));

@@ -1,7 +1,8 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
 import type { SegmentRequest, Situation } from '../player-port.ts';
-import { parseLists, type SegmentLists } from './segment-lists.ts';
+import { parseLists, type SegmentLists, SegmentTable } from './segment-lists.ts';
+import type { UpcomingSegments } from './upcoming-segments.ts';
 
 /** A segment counts this much less with each later segment, so that a few segments show a change of scene. */
 const FORGETTING = 0.8;
@@ -24,18 +25,19 @@ const PEAK_HALF_LIFE_SECONDS = 300;
 const RELOADED_AFTER = 3;
 
 /**
- * `sizes.json`: per representation id, the bytes of each segment in order. If periods share the id, their segments
- * follow one another. The file of a live stream may grow.
+ * `sizes.json`: per representation id, the bytes of each segment in order, with their durations if representations have
+ * different boundaries. If periods share the id, their segments follow one another. The file of a live stream may grow.
  */
 export interface SizesFile {
   /** Index of the lists' first segment, which counts as `PlayerState.segmentIndex` does. Default 0. */
   firstIndex?: number;
-  representations: Record<string, readonly number[]>;
+  representations: Record<string, readonly number[] | { bytes: readonly number[]; seconds?: readonly number[] }>;
 }
 
 export const SIZE_LISTS: SegmentLists = {
   name: 'sizes',
-  listOf: (entry) => entry,
+  listOf: (entry: { bytes?: unknown } | readonly number[] | null) =>
+    entry && 'bytes' in Object(entry) ? (entry as { bytes?: unknown }).bytes : entry,
   expected: 'bytes from 1 to 1e12',
   // With far larger sizes, a plan's sums would be infinite and their differences NaN.
   holds: (bytes) => bytes >= 1 && bytes <= 1e12,
@@ -44,13 +46,22 @@ export const SIZE_LISTS: SegmentLists = {
 /** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
 export const parseSizes = (value: unknown): SizesFile => parseLists(value, SIZE_LISTS);
 
-export interface SegmentQuestion extends Omit<SegmentRequest, 'endSeconds'> {
+export interface SegmentQuestion extends SegmentRequest {
   /** Whether the segment belongs to a live stream. Default false. */
   isLive?: boolean;
 }
 
 /** A segment's declared bitrate and duration. */
 type DeclaredSegment = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
+
+const NO_SIZES = new SegmentTable({ representations: {} }, SIZE_LISTS);
+
+export interface UpcomingSizes {
+  /** `[segment][representation]`, in bits. */
+  sizesBits: readonly (readonly number[])[];
+  /** See `PlayerState`; undefined if all representations have the same boundaries. */
+  nextSeconds: readonly number[] | undefined;
+}
 
 interface Ratio {
   id: string;
@@ -66,19 +77,21 @@ interface Ratio {
 export class SegmentSizes {
   /** Reads the file, if any. */
   reload?: () => void;
+  /** The file cannot be used: its sizes are left out. */
+  onFault?: (cause: unknown) => void;
   private _liveRequests = 0;
-  private _file: SizesFile = { representations: {} };
+  private _table = NO_SIZES;
   /** The newest last. */
   private _learnt: Ratio[] = [];
   private _learntSeconds = 0;
   /** The largest ratio so far. It falls slowly, from the declared one at the start. */
   private _peakRatio = 1;
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
-  private _upcoming: readonly (readonly number[])[] = [];
+  private _upcoming!: UpcomingSizes;
   private _upcomingOf: string | undefined;
 
   useFile(file: SizesFile): void {
-    this._file = file;
+    this._table = new SegmentTable(file, SIZE_LISTS);
     this._upcomingOf = undefined;
   }
 
@@ -131,51 +144,77 @@ export class SegmentSizes {
   }
 
   /**
-   * `[segment][representation]`: sizes of `count` segments of the period from `index` on, in bits. The same question
-   * has the same answer until a size is learnt, because a download is reconsidered often.
+   * Sizes of the upcoming segments. The same question has the same answer until a size is learnt, because a download is
+   * reconsidered often.
    */
-  upcoming(
-    { period, ladder, playback, live, indexedBits, indexedSeconds }: Situation,
-    index: number,
-    count: number,
-  ): readonly (readonly number[])[] {
-    const isLive = live !== undefined;
+  upcoming(situation: Situation, segments: UpcomingSegments): UpcomingSizes {
+    const { period, ladder, playback, live } = situation;
+    const { rows } = segments;
+    const { index, startSeconds, seconds } = rows[0]!;
     const ids = ladder.map(({ id }) => id);
-    const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
+    const isLive = live !== undefined;
+    const key = [
+      period.id,
+      index,
+      isLive || startSeconds,
+      seconds,
+      rows.length,
+      playback.segmentSeconds,
+      isLive,
+      ...ids,
+    ];
+    const question = key.join();
     if (question !== this._upcomingOf) {
-      this._upcomingOf = question;
-      const rows: number[][] = [];
-      for (let k = 0; k < count; k++) rows.push([]);
-      for (const representation of ladder) {
-        const segment = {
-          period,
-          representation,
-          index,
-          segmentSeconds: 0,
-          indexedBits: 0 as number | undefined,
-          isLive,
-        };
-        const ratio = this._ratio(representation.id);
-        for (let k = 0; k < count; k++, segment.index++) {
-          segment.segmentSeconds = (indexedSeconds && indexedSeconds(segment.index)) || playback.segmentSeconds;
-          segment.indexedBits = indexedBits(representation.id, segment.index);
-          rows[k]!.push(this.sizeBits(segment, ratio));
-        }
+      try {
+        this._upcoming = this._sizes(situation, segments);
+      } catch (error) {
+        this._table = NO_SIZES;
+        this.onFault?.(error);
+        this._upcoming = this._sizes(situation, segments);
       }
-      this._upcoming = rows;
+      this._upcomingOf = question;
     }
     return this._upcoming;
   }
 
+  private _sizes(situation: Situation, segments: UpcomingSegments): UpcomingSizes {
+    const { ladder, live, indexedBits } = situation;
+    const { rows } = segments;
+    const ratios = ladder.map(({ id }) => this._ratio(id));
+    let areEven = true;
+    const nextSeconds: number[] = [];
+    const sizesBits = rows.map((row, k) =>
+      ladder.map(({ id, bitrateBps }, r) => {
+        const found = this._table.upcoming(situation, segments, id, k);
+        const { index = row.index, startSeconds = row.startSeconds, seconds = row.seconds, value } = found;
+        const bits =
+          value === undefined
+            ? (indexedBits(id, index) ?? bitrateBps * seconds * this._boundedRatio(ratios[r]!, live !== undefined))
+            : value * 8;
+        const isEven = live !== undefined || segments.isEven({ startSeconds, seconds }, k);
+        if (k === 0) {
+          nextSeconds.push(startSeconds + seconds - row.startSeconds);
+          areEven &&= isEven;
+          return bits;
+        }
+        return isEven ? bits : (bits * row.seconds) / seconds;
+      }),
+    );
+    return { sizesBits, nextSeconds: areEven ? undefined : nextSeconds };
+  }
+
   /** Size in bits; > 0. */
-  sizeBits(segment: SegmentQuestion, ratio = this._ratio(segment.representation.id)): number {
-    const { representation, index, period, segmentSeconds, indexedBits, isLive = false } = segment;
+  sizeBits(segment: SegmentQuestion): number {
+    const { representation, index, period, segmentSeconds, endSeconds, indexedBits, isLive = false } = segment;
     const { id, bitrateBps } = representation;
-    const { representations, firstIndex = 0 } = this._file;
-    const listed = representations[id];
-    const bytes = listed?.[(listed.length === period.segmentCount ? index : period.firstIndex + index) - firstIndex];
+    const middle = endSeconds - segmentSeconds / 2;
+    const bytes =
+      (isLive ? undefined : this._table.at(id, middle, period).value) ?? this._table.byIndex(id, index, period);
     if (bytes !== undefined) return bytes * 8;
-    const leastRatio = isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this._peakRatio) : 0;
-    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, ratio);
+    return indexedBits ?? bitrateBps * segmentSeconds * this._boundedRatio(this._ratio(id), isLive);
+  }
+
+  private _boundedRatio(ratio: number, isLive: boolean): number {
+    return isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this._peakRatio, ratio) : ratio;
   }
 }

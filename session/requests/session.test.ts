@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { ValidForecast } from '../../abr/forecast.ts';
 import type { Outcome } from '../../predictor/link/segment-download.ts';
 import { LinkWatch } from '../../predictor/link/segment-download.ts';
 import { FakePort } from '../fake-port.fixture.ts';
@@ -18,14 +19,16 @@ function started() {
     session.begin(download);
     return download;
   };
-  const end = (download: VideoDownload, bits = 4e6, outcome: Outcome = 'whole', seconds = 1) => {
-    const atSeconds = download.requestedAtSeconds + 0.5;
+  const end = (download: VideoDownload, bits = 4e6, outcome: Outcome = 'whole', seconds = 1, waitSeconds = 0.5) => {
+    const atSeconds = download.requestedAtSeconds + waitSeconds;
     for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits });
+    const isDoubted = outcome === 'whole' && session.doubts(download, seconds);
     download.ended(atSeconds, outcome);
-    session.end(download, outcome, seconds);
+    session.end(download, outcome, seconds, { isDoubted });
   };
   const record = () => session.record;
-  return { record, begin, end, inFlight: () => session.record.inFlight(9) };
+  const forecast = (highBps: number) => session.forecast({ quantilesBps: [[highBps / 4, highBps]] } as unknown as ValidForecast);
+  return { record, begin, end, forecast, inFlight: () => session.record.inFlight(9) };
 }
 
 test('an abandoned segment that is requested again is the same segment, and its bits count as wasted', () => {
@@ -81,6 +84,43 @@ test('a response complete within 10 ms is a lower bound of the throughput if no 
   took(5, 0.002);
   expect([seen(), record().isOutdated]).toEqual([bounds(3, 4, 5), true]);
   took(6, 0.01);
-  expect([seen(), record().isOutdated]).toEqual([[[2, 0.5], ...bounds(6)], false]);
+  // It confirms them, so that the slower download before is outdated.
+  expect([seen(), record().isOutdated]).toEqual([bounds(3, 4, 5, 6), false]);
   expect(record().requestedBits).toBe(32e6);
+});
+
+test('a response that is much faster and sooner than all others may come from a cache; three that agree do not', () => {
+  const { record, begin, end } = started();
+  /** A response of 4 Mbit: seconds, and its wait for the first byte. */
+  const took = (index: number, seconds: number, waitSeconds: number) =>
+    end(begin(index), 4e6, 'whole', seconds, waitSeconds);
+  const seen = () => record().downloads.map(({ segmentIndex }) => segmentIndex);
+  for (const index of [0, 1]) took(index, 4, 0.05);
+  // As fast, but with the usual wait.
+  took(2, 0.06, 0.05);
+  expect(seen()).toEqual([0, 1, 2]);
+  // Three from a cache take times that do not agree.
+  for (const [index, seconds] of [
+    [3, 0.012],
+    [4, 0.04],
+    [5, 0.015],
+  ] as const)
+    took(index, seconds, 0.004);
+  expect([seen(), record().isOutdated]).toEqual([[0, 1, 2], false]);
+  took(6, 4, 0.05);
+  expect(seen()).toEqual([0, 1, 2, 6]);
+  // The link is really faster: the third counts, and the next one confirms it.
+  for (const index of [7, 8, 9]) took(index, 0.03, 0.008);
+  expect([seen(), record().isOutdated]).toEqual([[7, 8, 9], true]);
+  took(10, 0.03, 0.008);
+  expect([seen(), record().isOutdated]).toEqual([[7, 8, 9, 10], false]);
+});
+
+test('before anything is measured, responses much faster than the forecast are doubted', () => {
+  const { record, begin, end, forecast } = started();
+  forecast(1e6);
+  for (const index of [0, 1]) end(begin(index), 4e6, 'whole', 0.02, 0.004);
+  expect([record().downloads, record().isBlind]).toEqual([[], false]);
+  end(begin(2), 4e6, 'whole', 3, 0.05);
+  expect(record().downloads.map(({ segmentIndex }) => segmentIndex)).toEqual([2]);
 });

@@ -2,7 +2,12 @@
 
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
-import { type DownloadContext, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
+import {
+  type DownloadContext,
+  knownBps,
+  type Outcome,
+  SegmentDownload,
+} from '../../predictor/link/segment-download.ts';
 import { LiveStream } from '../live/live-stream.ts';
 import type { Choice, SegmentRequest, Situation } from '../player-port.ts';
 import { OriginWaits } from './origin-waits.ts';
@@ -14,8 +19,18 @@ const DOWNLOADS_KEPT = 32;
  * over this time is a lower bound of the throughput.
  */
 const FAST_SECONDS = 0.01;
-/** One or two fast responses after slow ones came from a cache. More in a row came over a link that became fast. */
+/**
+ * One or two fast responses after slow ones came from a cache. More in a row that agree, to this factor, came over a
+ * link that became fast. Without agreement, twice as many are needed.
+ */
 const BOUNDS_TO_COUNT = 3;
+const AGREEING_FACTOR = 2.5;
+/**
+ * If nobody says who answered, a response this much faster than the known throughput, and with less than this share of
+ * the shortest wait for a first byte, may come from a cache.
+ */
+const DOUBTED_FACTOR = 4;
+const DOUBTED_WAIT_SHARE = 0.5;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
@@ -67,9 +82,11 @@ class MutableRecord {
   started = false;
   /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
   measured: readonly Download[] = [];
-  /** Faster ones since the last measured one, counted as `FAST_SECONDS` long: lower bounds of the throughput. */
+  /** Faster or doubted ones since the last measured one, counted as at least `FAST_SECONDS` long. */
   bounds: readonly Download[] = [];
-  /** Complete video downloads. */
+  /** Some of the bounds may come from a cache, though nothing slower was measured: the forecast is lower. */
+  isDoubted = false;
+  /** Complete video downloads, without those from a cache. */
   wholeDownloads = 0;
   /** The video segment requested last; undefined at the start and after a seek. */
   last: SegmentRequest | undefined;
@@ -97,17 +114,18 @@ class MutableRecord {
 
   /** The downloads that show the throughput, oldest first: lower bounds if none was measured or all are outdated. */
   get downloads(): readonly Download[] {
-    return this.measured.length === 0 || this.isOutdated ? this.bounds : this.measured;
+    const isNew = this.measured.length === 0 && !this.isDoubted;
+    return isNew || agree(this.bounds) ? this.bounds : this.measured;
   }
 
   /** Downloads complete, but none could be measured. */
   get isBlind(): boolean {
-    return this.wholeDownloads >= DOWNLOADS_TO_MEASURE && this.downloads.length === 0;
+    return this.wholeDownloads >= DOWNLOADS_TO_MEASURE && this.bounds.length + this.measured.length === 0;
   }
 
   /** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
   get isOutdated(): boolean {
-    return this.measured.length > 0 && this.bounds.length >= BOUNDS_TO_COUNT;
+    return (this.measured.length > 0 || this.isDoubted) && agree(this.bounds);
   }
 
   /** Bits of video requested, without failed downloads. */
@@ -121,6 +139,13 @@ class MutableRecord {
     const totals = { abandonments, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
     return active && { ...active.state(nowSeconds), ...totals };
   }
+}
+
+/** Whether enough bounds in a row agree. */
+function agree(bounds: readonly Download[]): boolean {
+  const rates = bounds.slice(-BOUNDS_TO_COUNT).map((one) => one.receivedBits / one.downloadSeconds);
+  const isEven = Math.max(...rates) <= AGREEING_FACTOR * Math.min(...rates);
+  return bounds.length >= (isEven ? 1 : 2) * BOUNDS_TO_COUNT;
 }
 
 export type SessionRecord = Readonly<MutableRecord>;
@@ -164,33 +189,61 @@ export class Session {
   }
 
   /**
-   * A video download has ended, `downloadSeconds` after its request. A failed or empty one is not recorded.
-   * `setUpSeconds`: what it waited for the origin alone.
+   * Whether a whole video download may come from a cache, by its throughput and its wait. Before anything is measured,
+   * the forecast's highest quantile is the known throughput.
    */
-  end(download: VideoDownload, outcome: Outcome, downloadSeconds: number, setUpSeconds = 0): void {
+  doubts({ receivedBits, firstByteAtSeconds, requestedAtSeconds }: VideoDownload, downloadSeconds: number): boolean {
+    const { measured, isOutdated, forecast } = this.record as MutableRecord;
+    if (isOutdated) return false;
+    const [levels = []] = (forecast?.kind !== 'path' && forecast?.quantilesBps) || [];
+    const known = (measured.length > 0 ? knownBps(measured) : levels[levels.length - 1]) || Number.POSITIVE_INFINITY;
+    const waits = measured.map(({ latencySeconds, downloadSeconds: seconds }) => latencySeconds ?? seconds);
+    const waitSeconds = firstByteAtSeconds === undefined ? downloadSeconds : firstByteAtSeconds - requestedAtSeconds;
+    const isSooner = waitSeconds < DOUBTED_WAIT_SHARE * Math.min(...waits);
+    return isSooner && receivedBits > DOUBTED_FACTOR * known * Math.max(downloadSeconds, FAST_SECONDS);
+  }
+
+  /**
+   * A video download has ended, `downloadSeconds` after its request. A failed or empty one is not recorded, nor one from
+   * a cache. `setUp`: seconds that it waited for the origin alone.
+   */
+  end(
+    download: VideoDownload,
+    outcome: Outcome,
+    downloadSeconds: number,
+    { setUp = 0, isCached = false, isDoubted = false } = {},
+  ): void {
     const record: MutableRecord = this.record;
     const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = download;
     const abandoned = outcome === 'abandoned';
     if (record.active === download) record.active = undefined;
     record.choice = undefined;
-    if (outcome === 'whole') record.wholeDownloads++;
+    if (outcome === 'whole' && !isCached) record.wholeDownloads++;
     if (!abandoned && (outcome === 'failed' || receivedBits === 0)) return;
     record.endedBits += sizeBits;
     if (abandoned) {
       record.wastedBits += receivedBits;
       record.abandonments++;
     }
-    const linkSeconds = download.link.linkSeconds(downloadSeconds - setUpSeconds);
+    const linkSeconds = isCached ? undefined : download.link.linkSeconds(downloadSeconds - setUp);
     if (linkSeconds === undefined) return;
     const { bitrateBps } = segment.representation;
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
-    if (linkSeconds >= FAST_SECONDS) {
+    if (linkSeconds >= FAST_SECONDS && !isDoubted) {
+      // A measured download confirms the bounds before it: the link became fast.
+      const isConfirmed = DOUBTED_FACTOR * receivedBits > linkSeconds * knownBps(record.bounds);
+      if (record.isOutdated && isConfirmed) record.measured = record.bounds;
       record.bounds = [];
+      record.isDoubted = false;
       const { requestedAtSeconds: sent, firstByteAtSeconds } = download.state(requestedAtSeconds);
       const latency =
-        firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent - setUpSeconds };
+        firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent - setUp };
       record.measured = this._kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
-    } else if (!abandoned) record.bounds = this._kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
+    } else if (!abandoned) {
+      record.isDoubted ||= isDoubted;
+      const seconds = Math.max(linkSeconds, FAST_SECONDS);
+      record.bounds = this._kept(record.bounds, { ...ended, downloadSeconds: seconds });
+    }
   }
 
   /** The controller gets this forecast. */

@@ -46,6 +46,35 @@ test('a timeline tells how long each segment lasts, and so how large it is', () 
   expect(state.upcomingSizesBits[2]![0]! / state.upcomingSizesBits[0]![0]!).toBeCloseTo(9 / 4, 9);
 });
 
+test('where boundaries differ, sizes are those of each representation at the same time', async () => {
+  const durations = [
+    [4, 4, 4, 4],
+    [2, 6, 4, 4],
+    [8, 8],
+  ];
+  const Representation = durations.map((all, i) => ({
+    id: `v${i}`,
+    SegmentTemplate: {
+      SegmentTimeline: { S: all.map((d, k) => ({ d, ...(k === 0 && { t: 20 }) })) },
+      presentationTimeOffset: 20,
+    },
+  }));
+  const period = { index: 0, mpd: { manifest: { Period: [{ AdaptationSet: [{ Representation }] }] } } };
+  const representations = fakeVideo().map((one, index) => ({ ...one, index, adaptation: { index: 0, period } }));
+  const bytes = (list: number[]) => list.map((_, k) => 100 * (k + 1));
+  const sizes = { representations: Object.fromEntries(durations.map((list, i) => [`v${i}`, bytes(list)])) };
+  const { player, asked } = started({ sizes });
+  player.representations = representations as never;
+  await new Promise(process.nextTick);
+  player.download(0, 3e6, 1, 0);
+  const state = asked();
+  expect(state.upcomingSizesBits.slice(0, 2)).toEqual([
+    [1600, 1600, 800],
+    [2400, 2400, 800],
+  ]);
+  expect(state).toMatchObject({ segmentIndex: 1, nextSeconds: [4, 4, 4] });
+});
+
 test('when the page comes to allow more, dash.js may replace what is buffered, but not during a download', () => {
   const { player, controller } = started();
   const { buffer } = player.settings.streaming;

@@ -2,7 +2,8 @@
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
 import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
-import type { Period, Situation } from '../../session/player-port.ts';
+import type { ListedSegment, Period, Situation } from '../../session/player-port.ts';
+import { firstEndingAfter } from '../../session/requests/upcoming-segments.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
@@ -103,9 +104,21 @@ export function readSituation(
   const { playhead, playableSeconds, playbackRate, isPaused } = gauge.playback();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id, playhead) : playableSeconds;
   let indexed: RepresentationController | undefined;
-  let segments: { mediaRange?: string }[] | null | undefined;
+  let segments: IndexedSegments;
   let segmentsId: string | undefined;
-  const timeline = streamInfo.manifestInfo.isDynamic ? undefined : timelineSeconds(current);
+  const segmentsOf = (id: string) => {
+    // The ladder's representations have no segment index; those of the stream processor have one.
+    indexed ??= streams
+      ?.getStreamById(period.id)
+      ?.getStreamProcessors()
+      .find((processor) => processor.getType() === 'video')
+      ?.getRepresentationController();
+    if (id !== segmentsId) segments = indexed?.getRepresentationById(id)?.segments as IndexedSegments;
+    segmentsId = id;
+    return segments;
+  };
+  const { isDynamic } = streamInfo.manifestInfo;
+  const isListed = !isDynamic && (timelineOf(current) || segmentsOf(current.id)?.length);
   return {
     period,
     ladder,
@@ -120,54 +133,76 @@ export function readSituation(
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
     live: live.position(streamInfo, current, playback),
-    indexedBits(id, index) {
-      // The ladder's representations have no segment index; those of the stream processor have one.
-      indexed ??= streams
-        ?.getStreamById(period.id)
-        ?.getStreamProcessors()
-        .find((processor) => processor.getType() === 'video')
-        ?.getRepresentationController();
-      if (id !== segmentsId) segments = indexed?.getRepresentationById(id)?.segments as typeof segments;
-      segmentsId = id;
-      return segments ? rangeBits(segments[index]?.mediaRange) : undefined;
-    },
-    ...(timeline && { indexedSeconds: (index) => timeline[index] }),
+    indexedBits: (id, index) => rangeBits(segmentsOf(id)?.[index]?.mediaRange),
+    ...(isListed && {
+      segmentAt: (seconds, id = current.id) =>
+        inTimeline(timelineOf(current, id), seconds - period.startSeconds, period) || inIndex(segmentsOf(id), seconds),
+    }),
   };
+}
+
+/** dash.js's segments of a representation with an index. */
+type IndexedSegments = { mediaRange?: string; presentationStartTime: number; duration: number }[] | null | undefined;
+
+function inIndex(segments: IndexedSegments, seconds: number): ListedSegment | undefined {
+  const endOf = (i: number) => segments![i]!.presentationStartTime + segments![i]!.duration;
+  const index = firstEndingAfter(seconds, segments?.length || 0, endOf);
+  if (index === undefined) return undefined;
+  const { presentationStartTime: startSeconds, duration } = segments![index]!;
+  return { index, startSeconds, seconds: duration };
+}
+
+/** `seconds`: since the start of the period. */
+function inTimeline(starts: readonly number[] | undefined, seconds: number, { startSeconds }: Period) {
+  if (!starts) return undefined;
+  const index = firstEndingAfter(seconds, starts.length - 1, (i) => starts[i + 1]!);
+  if (index === undefined) return undefined;
+  return { index, startSeconds: startSeconds + starts[index]!, seconds: starts[index + 1]! - starts[index]! };
 }
 
 /** An element of a manifest: dash.js keeps the attributes as they are, and passes templates on to representations. */
 interface Template {
   timescale?: number;
-  SegmentTimeline?: { S: readonly { d: number; r?: number }[] };
+  presentationTimeOffset?: number;
+  SegmentTimeline?: { S: readonly { t?: number; d: number; r?: number }[] };
 }
 
 /** By template, because the list may be long and does not change. */
 const timelines = new WeakMap<Template, number[]>();
 
-/** Duration of each segment of the period; undefined without a `SegmentTimeline`. */
-function timelineSeconds({ adaptation, index }: Representation): readonly number[] | undefined {
+/**
+ * Starts of the segments in the period, and the end of the last; undefined without a `SegmentTimeline`. `id`: of another
+ * representation in the same adaptation set.
+ */
+function timelineOf({ adaptation, index }: Representation, id?: string): readonly number[] | undefined {
   const { period, index: set } = (adaptation || {}) as { index?: number; period?: ManifestPeriod };
-  const found = period?.mpd?.manifest?.Period[period.index]?.AdaptationSet[set!]?.Representation[index];
-  const template = found?.SegmentTemplate;
+  const all = period?.mpd?.manifest?.Period[period.index]?.AdaptationSet[set!]?.Representation;
+  const template = (all?.find((one) => one.id === id) || all?.[index])?.SegmentTemplate;
   const elements = template?.SegmentTimeline?.S;
   if (!elements) return undefined;
-  let seconds = timelines.get(template);
-  if (!seconds) {
-    const { timescale = 1 } = template;
+  let starts = timelines.get(template);
+  if (!starts) {
+    const { timescale = 1, presentationTimeOffset = 0 } = template;
     // After an element that repeats until the next one begins (r < 0), the index of a segment is not known.
     const open = elements.findIndex(({ r = 0 }) => r < 0);
     const counted = open < 0 ? elements : elements.slice(0, open);
-    seconds = [];
-    for (const { d, r = 0 } of counted) for (let i = 0; i <= r; i++) seconds.push(d / timescale);
-    timelines.set(template, seconds);
+    let time = (elements[0]!.t || 0) - presentationTimeOffset;
+    starts = [time / timescale];
+    for (const { d, r = 0 } of counted) {
+      for (let i = 0; i <= r; i++) {
+        time += d;
+        starts.push(time / timescale);
+      }
+    }
+    timelines.set(template, starts);
   }
-  return seconds;
+  return starts;
 }
 
 interface ManifestPeriod {
   index: number;
   mpd?: {
-    manifest?: { Period: { AdaptationSet: { Representation: { SegmentTemplate?: Template }[] }[] }[] };
+    manifest?: { Period: { AdaptationSet: { Representation: { id?: string; SegmentTemplate?: Template }[] }[] }[] };
   };
 }
 

@@ -2,7 +2,8 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails, LoaderStats } from 'hls.js';
-import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
+import type { ListedSegment, LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
+import { firstEndingAfter } from '../../session/requests/upcoming-segments.ts';
 import { displayedLines } from '../displayed-lines.ts';
 import { isPaused } from '../paused.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -24,6 +25,7 @@ export function readSituation(
   const segmentSeconds = segmentDuration(details);
   const bufferLevelSeconds = hls.mainForwardBufferInfo?.len || 0;
   const endSeconds = (media?.currentTime || 0) + bufferLevelSeconds + ROUNDING_SECONDS;
+  const detailsOf = (id: string) => ladder.find((rung) => rung.id === id)?.level.details;
   return {
     period: periodOf(details),
     ladder,
@@ -43,12 +45,17 @@ export function readSituation(
     playableUntilSeconds: endSeconds,
     live: livePosition(hls, catchUp),
     indexedBits(id, index) {
-      const listed = ladder.find((rung) => rung.id === id)?.level.details;
+      const listed = detailsOf(id);
       return listed && listedBits(listed.fragments[index - listed.startSN]);
     },
-    ...(details &&
-      !details.live && { indexedSeconds: (index) => details.fragments[index - details.startSN]?.duration }),
+    ...(details && !details.live && { segmentAt: (seconds, id) => fragmentAt(id ? detailsOf(id) : details, seconds) }),
   };
+}
+
+function fragmentAt(details: LevelDetails | undefined, seconds: number): ListedSegment | undefined {
+  const { fragments = [] } = details || {};
+  const found = fragments[firstEndingAfter(seconds, fragments.length, (i) => fragments[i]!.end)!];
+  return found && { index: Number(found.sn), startSeconds: found.start, seconds: found.duration };
 }
 
 /** Undefined while the fragment's level is not known. */

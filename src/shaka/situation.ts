@@ -1,6 +1,6 @@
 /** Reads the inputs of a decision from Shaka Player, in the core's types. Shaka counts in seconds and bytes. */
 
-import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
+import type { ListedSegment, LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
 import { displayedLines } from '../displayed-lines.ts';
 import { isPaused } from '../paused.ts';
 import type { LiveStream } from './live.ts';
@@ -98,7 +98,9 @@ export class Presentation {
       playableUntilSeconds: this._playhead + this.levelSeconds('total'),
       live,
       indexedBits: (id, index) => (live ? undefined : rangeBits(streams.get(id)?.segmentIndex?.get(index))),
-      ...(!live && { indexedSeconds: (index) => secondsOf(this._index()?.get(index)) }),
+      ...(!live && {
+        segmentAt: (seconds, id) => listedAt(id ? streams.get(id)?.segmentIndex : this._index(), seconds),
+      }),
     };
   }
 
@@ -164,7 +166,8 @@ export class Presentation {
   }
 
   private _index() {
-    return this.variants.all.find(({ video }) => video?.segmentIndex)?.video?.segmentIndex;
+    const indexed = this.variants.all.find(({ video }) => video?.segmentIndex);
+    return this.active()?.video?.segmentIndex || indexed?.video?.segmentIndex;
   }
 
   /** Shaka joins the periods of a stream. */
@@ -178,6 +181,14 @@ export class Presentation {
     const segmentCount = isOpen ? Number.POSITIVE_INFINITY : counted;
     return { id: '0', startSeconds: 0, firstIndex: 0, segmentCount, segmentsAfter: 0 };
   }
+}
+
+function listedAt(index: ShakaStream['segmentIndex'] | undefined, seconds: number): ListedSegment | undefined {
+  const position: number | null | undefined = index?.find(seconds);
+  const reference = position == null ? null : index!.get(position);
+  return reference
+    ? { index: position!, startSeconds: reference.getStartTime(), seconds: secondsOf(reference)! }
+    : undefined;
 }
 
 /** Bits from the first to the last byte; undefined where the manifest does not say. */

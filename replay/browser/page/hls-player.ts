@@ -54,7 +54,7 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       const { representations } = sizes as Exclude<LeoAbrOptions['sizes'], string | URL | undefined>;
       const byBandwidth = Object.entries(representations).map(([id, bytes]) => {
         // The playlists' `BANDWIDTH` is the peak; the plugin names representations by it.
-        const bandwidth = String(Math.ceil((Math.max(...bytes) * 8) / segmentSeconds));
+        const bandwidth = String(Math.ceil((Math.max(...(bytes as number[])) * 8) / segmentSeconds));
         idByBandwidth.set(bandwidth, id);
         return [bandwidth, bytes];
       });
