@@ -27,7 +27,8 @@ function started() {
     session.end(download, outcome, seconds, { isDoubted });
   };
   const record = () => session.record;
-  const forecast = (highBps: number) => session.forecast({ quantilesBps: [[highBps / 4, highBps]] } as unknown as ValidForecast);
+  const forecast = (highBps: number) =>
+    session.forecast({ quantilesBps: [[highBps / 4, highBps]] } as unknown as ValidForecast);
   return { record, begin, end, forecast, inFlight: () => session.record.inFlight(9) };
 }
 
