@@ -69,7 +69,6 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   // For these two names the simulator changes the forecasts: no handovers, or with what the page loaded before.
   mpcL('mpc-l:no-handover'),
   mpcL('mpc-l:page-load'),
-  mpcL('mpc-l:horizon-16', { horizon: 16 }),
   mpcL('mpc-l:no-outages', { tuning: { outagesPerSecond: 0 } }),
   mpcL('mpc-l:patience-1.5', { tuning: { patienceSegments: 1.5 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),

@@ -1,6 +1,6 @@
 /** The parts of an algorithm's name in a replay: `<controller>[:<catch-up>][@<forecaster>][@<player>]`. */
 
-import { InputError } from '../abr/errors.ts';
+import { check, InputError } from '../abr/errors.ts';
 import type { CatchUp } from './catch-up.ts';
 
 /**
@@ -26,11 +26,15 @@ export function isOnnx(forecaster: string | undefined): forecaster is OnnxName {
   return forecaster === 'onnx' || ONNX_FILE.test(forecaster ?? '');
 }
 
+/** The names that plan on the true future, and those that plan without forecasts. */
+export const ORACLE_NAME = /^mpc-o(:|$)/;
+const WITHOUT_FORECASTS = /^(mpc-d|bola|bola-e|throughput|dynamic)(:|$)|^mpc-l:no-forecast$/;
+
 export const PLAYERS = ['dash', 'hls', 'shaka'] as const;
 export type PlayerName = (typeof PLAYERS)[number];
 
 function defaultForecaster(controller: string): ForecasterName | undefined {
-  if (controller === 'mpc-o') return 'oracle';
+  if (ORACLE_NAME.test(controller)) return 'oracle';
   const own = FORECASTER_NAMES.find((known) => known === controller.replace('mpc-l:', 'built-in:'));
   if (own && own !== controller) return own;
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
@@ -47,7 +51,7 @@ const CATCH_UP_ENDING = ':lolp-catch-up';
  * Splits `<controller>`, `<controller>@<forecaster>`, and either with `:lolp-catch-up` after the controller, and with
  * `@<player>` at the end; a file's path may contain an `@`. `catchUp` and `player` are undefined without them. Does not
  * check the controller.
- * @throws {InputError} of `field` for an unknown forecaster.
+ * @throws {InputError} of `field` for an unknown forecaster, or one that the controller would not use.
  */
 export function splitAlgorithm(given: string, field: string) {
   const { name, player } = splitPlayer(given);
@@ -64,5 +68,10 @@ export function splitAlgorithm(given: string, field: string) {
     const known = FORECASTER_NAMES.map((forecasterName) => `${name.slice(0, at)}@${forecasterName}`);
     throw new InputError(field, `one of ${known.join(', ')}, or @onnx:<file>`, given);
   }
+  const needed = defaultForecaster(controller);
+  const isOther = needed !== undefined && needed !== 'built-in' && needed !== forecaster;
+  check(!isOther, field, `${controller} with @${needed} or nothing`, given);
+  const isUnused = forecaster !== undefined && WITHOUT_FORECASTS.test(controller);
+  check(!isUnused, field, `${controller} alone: it plans without forecasts`, given);
   return { controller, forecaster, catchUp, player };
 }

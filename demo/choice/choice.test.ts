@@ -30,8 +30,8 @@ test('an empty query gives the default; valid values stay beside invalid ones', 
   expect(parseChoice('', catalogue)).toEqual({ choice: defaultChoice(catalogue), problems: [] });
   expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0 });
   expect(parseChoice('?trace=first', catalogue).choice.startSeconds).toBe(0);
-  const { choice } = parseChoice('?players=mpc-q,bola,mpc-d@oracle&start=12', catalogue);
-  expect(choice).toMatchObject({ players: ['bola', 'mpc-d@oracle'], startSeconds: 12 });
+  const { choice } = parseChoice('?players=mpc-q,bola,mpc-l@oracle&start=12', catalogue);
+  expect(choice).toMatchObject({ players: ['bola', 'mpc-l@oracle'], startSeconds: 12 });
 });
 
 test.each([
@@ -47,6 +47,8 @@ test.each([
   ['?start=', 'start “”'],
   ['?start=NaN', 'start “NaN”'],
   ['?players=mpc-l@onnx:mine.onnx', 'player “mpc-l@onnx:mine.onnx”'],
+  ['?players=mpc-d@oracle', 'player “mpc-d@oracle”'],
+  ['?players=mpc-l:linear@service', 'player “mpc-l:linear@service”'],
   ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
 ])('%s is reported and replaced by its default', (query, problem) => {
   const { choice, problems } = parseChoice(query, catalogue);

@@ -63,7 +63,9 @@ export const DEFAULT_PLAYERS: readonly string[] = ['dynamic', 'mpc-l'];
 /** Whether the page can play the algorithm of this name, such as `<controller>@<forecaster>@<player>`. */
 export function isCompetitor(name: string): boolean {
   try {
-    const { controller = '', forecaster = '' } = browserAlgorithm(name);
+    const { controller = '', forecaster = '', catchUp } = browserAlgorithm(name);
+    // Only the plugin itself gets these forecasts in this page.
+    if (/^(service|onnx)/.test(forecaster) && (controller !== 'mpc-l' || catchUp)) return false;
     if (forecaster.startsWith('onnx:') && onnxFile(forecaster) === undefined) return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {

@@ -1,7 +1,7 @@
 /** The plugin's options for each algorithm of the page. */
 
 import type { Forecaster, LeoAbrOptions } from 'leo-abr';
-import { createController, objectiveOf } from '../../abr/algorithms.ts';
+import { createController, objectiveOf, pricePerMbpsOf } from '../../abr/algorithms.ts';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
@@ -39,9 +39,11 @@ export function pluginOptions(
   const { link, sizes } = session;
   const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
   const objective = objectiveOf(controller);
+  const saveData = pricePerMbpsOf(controller);
   const common: LeoAbrOptions & InternalOptions = {
     qoe: objective,
-    weights: scenarioWeights(scenario, objective),
+    weights: scenarioWeights(scenario, objective, saveData),
+    saveData,
     seed: SEED,
     sizes,
     // UTC is the time of the trace, so that handovers occur when they did in the recording.
@@ -59,7 +61,7 @@ export function pluginOptions(
     const traceSecondsAt = () => link.startSeconds + nowSeconds();
     forecasters.push(oracleForecaster({ link: path, traceSecondsAt, as: oracleForm(controller) }));
   } else if (forecaster) {
-    const handover = forecaster === 'built-in';
+    const handover = forecaster !== 'built-in:no-handover';
     forecasters.push(createBuiltInForecaster({ handover, newSubSecond: () => new SubSecond() }));
   }
   const created = ownAlgorithm(controller)?.({ seed: SEED }) ?? createController(controller, { seed: SEED });

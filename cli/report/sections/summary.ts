@@ -4,6 +4,7 @@ import { householdSummary } from '../../../replay/evaluation/figures/household-f
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/figures/qoe-components.ts';
 import { largeDatasets } from '../../../replay/evaluation/figures/verdicts.ts';
 import { unitsByDataset } from '../../../replay/evaluation/statistics/resampling-units.ts';
+import { ORACLE_NAME } from '../../../replay/forecasters.ts';
 import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
 import { type Block, tableOf } from '../document.ts';
 import * as figures from '../figures.ts';
@@ -66,7 +67,7 @@ function componentsOf(
 /** One sentence per data set with more than one recording. Gains and losses have the same form. */
 export function headlines(run: Run): string[] {
   const { algorithms, baseline, results, digits } = run;
-  const isChallenger = (name: string) => name !== baseline && name !== 'mpc-o' && !name.endsWith('@oracle');
+  const isChallenger = (name: string) => name !== baseline && !ORACLE_NAME.test(name) && !name.endsWith('@oracle');
   const challenger = ['mpc-l', ...algorithms].find((name) => algorithms.includes(name) && isChallenger(name));
   const text = (estimate: Estimate) => cellText(estimateCell(estimate, { digits }));
   return largeDatasets(results.summary).flatMap((dataset) => {
