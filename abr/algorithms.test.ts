@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ALGORITHM_NAMES, type ControllerOptions, createController } from './algorithms.ts';
 import type { Controller } from './controller.ts';
-import { InputError } from './errors.ts';
+import { InputError, suggestion } from './errors.ts';
 import { forAll } from './property.fixture.ts';
 import { anyDownloads, anyQuestion, anyState, type Question, scaledQuestion } from './random-states.fixture.ts';
 
@@ -72,6 +72,20 @@ test.each(UNLIKE)('%s: bits in another unit change no choice', (name) => {
   forAll([anyQuestion(), fc.constantFrom(2, 0.5), anyForm], { numRuns: 150, seed: 4 }, (question, by, form) => {
     expect(choices(scaledQuestion(question, by, form))).toEqual(choices(scaledQuestion(question, 1, form)));
   });
+});
+
+test('suggests the name that is spelt alike', () => {
+  const suggested = (name: string) => /did you mean (.*)\?/.exec(suggestion(ALGORITHM_NAMES, name))?.[1];
+  const given = ['mcp-d', 'MPC-L', 'throughputs', 'mpc-l:risk0.5', 'bla', 'no-such-name', ''];
+  expect(given.map(suggested)).toEqual([
+    'mpc-d',
+    'mpc-l',
+    'throughput',
+    'mpc-l:risk-0.5',
+    'bola',
+    undefined,
+    undefined,
+  ]);
 });
 
 test.each(['', 'mpc-x', 'toString', 'MPC-D'])('refuses %p and lists the known names', (name) => {

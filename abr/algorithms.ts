@@ -1,7 +1,7 @@
 /** The controllers by name, for `--algorithms` and the plugin's options. */
 
 import type { Controller } from './controller.ts';
-import { check, requireInteger } from './errors.ts';
+import { check, requireInteger, unknownName } from './errors.ts';
 import { createMpcD, type MpcDOptions } from './mpc/mpc-d.ts';
 import { MpcO } from './mpc/mpc-o.ts';
 import { harmonicSpread, noStartup, withForecast } from './mpc-l/ablations.ts';
@@ -100,9 +100,9 @@ export function pricePerMbpsOf(name: string): number {
 /** A new controller for one session. Throws `InputError` for an unknown name (with all known names) or an invalid option. */
 export function createController(name: string, options: ControllerOptions = {}): Controller {
   const create = ALGORITHMS.get(name);
-  check(create !== undefined, 'algorithm', `one of ${ALGORITHM_NAMES.join(', ')}`, name);
+  if (create === undefined) throw unknownName('algorithm', ALGORITHM_NAMES, name);
   for (const key of Object.keys(options)) {
-    check(OPTION_NAMES.includes(key), `options.${key}`, `one of ${OPTION_NAMES.join(', ')}`, key);
+    if (!OPTION_NAMES.includes(key)) throw unknownName(`options.${key}`, OPTION_NAMES, key);
   }
   const { horizon, seed, outlook } = options;
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });

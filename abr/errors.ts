@@ -33,6 +33,42 @@ export function check(holds: boolean, field: string, expected: string, received:
   if (!holds) throw new InputError(field, expected, received);
 }
 
+/** The error of an unknown name. `more`: what else is valid. */
+export function unknownName(
+  field: string,
+  names: readonly string[],
+  name: string,
+  { more = '', received = name as unknown } = {},
+): InputError {
+  return new InputError(
+    field,
+    `one of ${names.join(', ')}${more}`,
+    received,
+    describeValue(received) + suggestion(names, name),
+  );
+}
+
+/** Suggests the name that is spelt like `given`; empty without one. */
+export function suggestion(names: readonly string[], given: string): string {
+  const distances = names.map((name) => editDistance(name.toLowerCase(), given.toLowerCase()));
+  const least = Math.min(...distances);
+  const name = names[distances.indexOf(least)] ?? '';
+  return least <= 0.4 * name.length && name !== given ? `; did you mean ${name}?` : '';
+}
+
+/** Letters to insert, delete or replace. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const one of a) {
+    const next = [row[0]! + 1];
+    for (let i = 0; i < b.length; i++) {
+      next.push(Math.min(row[i]! + Number(one !== b[i]), row[i + 1]! + 1, next[i]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
+
 /** Returns `value` if it is valid, as all functions `require...` do. Throws `InputError` otherwise. */
 export function requireInteger(value: unknown, field: string, { min, max }: { min: number; max: number }): number {
   check(Number.isInteger(value) && isFrom(value, min, max), field, `a whole number from ${min} to ${max}`, value);

@@ -27,7 +27,7 @@ export function isOnnx(forecaster: string | undefined): forecaster is OnnxName {
 }
 
 /** The names that plan on the true future, and those that plan without forecasts. */
-export const ORACLE_NAME = /^mpc-o(:|$)/;
+const ORACLE_NAME = /^mpc-o(:|$)/;
 const WITHOUT_FORECASTS = /^(mpc-d|bola|bola-e|throughput|dynamic)(:|$)|^mpc-l:no-forecast$/;
 
 export const PLAYERS = ['dash', 'hls', 'shaka'] as const;

@@ -1,6 +1,6 @@
 /** Households: several players and other traffic on one link, by name or from a JSON file. */
 
-import { InputError } from '../abr/errors.ts';
+import { unknownName } from '../abr/errors.ts';
 import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -51,7 +51,7 @@ export function segmentsOfPlayer(
 export function householdNamed(name: string): Household {
   const household = Object.hasOwn(HOUSEHOLDS, name) ? HOUSEHOLDS[name] : undefined;
   if (household !== undefined) return household;
-  throw new InputError('--household', `one of ${Object.keys(HOUSEHOLDS).join(', ')}, or a .json file`, name);
+  throw unknownName('--household', Object.keys(HOUSEHOLDS), name, { more: ', or a .json file' });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Scenarios by name or from JSON, validated and with their segment sizes. Browser-safe. */
 
-import { InputError } from '../abr/errors.ts';
+import { InputError, unknownName } from '../abr/errors.ts';
 import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
 import { placeOf } from './formats/place.ts';
 import { parseQuality } from './quality-file.ts';
@@ -36,7 +36,7 @@ const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1
 export function scenarioNamed(name: string): Scenario {
   const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
   if (scenario !== undefined) return scenario;
-  throw new InputError('--scenario', `one of ${Object.keys(SCENARIOS).join(', ')}, or a .json file`, name);
+  throw unknownName('--scenario', Object.keys(SCENARIOS), name, { more: ', or a .json file' });
 }
 
 /** The scenario with segment sizes: its own sizes, if any, else seeded sizes. */

@@ -1,5 +1,6 @@
 /** The viewer's choice, also as a query string: if the address is opened again, the view is the same. */
 
+import { suggestion } from '../../abr/errors.ts';
 import { nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { PLAYERS } from '../../replay/forecasters.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
@@ -46,14 +47,15 @@ export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: 
   if (parameters.toString() === '') return { choice: firstChoice(catalogue), problems: [] };
   const choice = defaultChoice(catalogue);
   const problems: string[] = [];
-  const reject = (field: string, got: string, expected: string) => {
-    problems.push(`The page's address has ${field} “${got}”; expected ${expected}.`);
+  const reject = (field: string, got: string, expected: readonly string[]) => {
+    const hint = suggestion(expected, got) || '.';
+    problems.push(`The page's address has ${field} “${got}”; expected ${expected.join(', ')}${hint}`);
   };
 
   const players = parameters.get('players')?.split(',').filter(Boolean);
   if (players !== undefined) {
     const known = players.filter(isCompetitor).map((name) => nameInPlayer(name, 'dash'));
-    const expected = PLAYERS.flatMap((player) => competitors(player).map(({ name }) => name)).join(', ');
+    const expected = PLAYERS.flatMap((player) => competitors(player).map(({ name }) => name));
     for (const name of players) if (!isCompetitor(name)) reject('player', name, expected);
     if (known.length > MAX_PLAYERS)
       problems.push(`The page's address has ${known.length} players; ${MAX_PLAYERS} fit.`);
@@ -63,7 +65,7 @@ export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: 
   const oneOf = <T extends string>(field: string, names: readonly T[], otherwise: T): T => {
     const got = parameters.get(field);
     const found = names.find((name) => name === got);
-    if (got !== null && found === undefined) reject(field, got, names.join(', '));
+    if (got !== null && found === undefined) reject(field, got, names);
     return found ?? otherwise;
   };
   const traceNames = catalogue.traces.map(({ name }) => name);
@@ -72,7 +74,7 @@ export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: 
   const start = parameters.get('start');
   const latest = latestStart(catalogue, choice.trace);
   if (start && Number(start) >= 0 && Number(start) <= latest) choice.startSeconds = Number(start);
-  else if (start !== null) reject('start', start, `0 to ${latest} s`);
+  else if (start !== null) reject('start', start, [`0 to ${latest} s`]);
   return { choice, problems };
 }
 

@@ -1,6 +1,6 @@
 /** The names that `--algorithms` accepts for a browser. */
 
-import { check, InputError } from '../../abr/errors.ts';
+import { check, InputError, unknownName } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { type ForecasterName, type PlayerName, splitAlgorithm, splitPlayer } from '../forecasters.ts';
@@ -61,7 +61,7 @@ export function browserAlgorithm(name: string, field = '--algorithms'): BrowserA
   if (OTHERS_OWN[controller] !== undefined && forecaster === undefined) return { player };
   if (own !== undefined && forecaster === undefined) return { player, catchUp: catchUp ?? 'default', ...own };
   if (!isOwnAlgorithm(controller) && !ALGORITHM_NAMES.includes(controller)) {
-    throw new InputError(field, `one of ${BROWSER_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
+    throw unknownName(field, BROWSER_ALGORITHMS, name, { more: ', or a file (./mine.ts)' });
   }
   return { player, controller, ...(forecaster !== undefined && { forecaster }), ...(catchUp && { catchUp }) };
 }

@@ -1,6 +1,6 @@
 /** The names that `--algorithms` accepts in the simulator, and how each plays a session. */
 
-import { describeValue, InputError } from '../../abr/errors.ts';
+import { describeValue, InputError, unknownName } from '../../abr/errors.ts';
 import type { SessionContext } from '../../abr/forecast.ts';
 import {
   ALGORITHM_NAMES,
@@ -101,7 +101,7 @@ export function simulatedAlgorithm(
   const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
   const create = own.get(controller) ?? DASHJS_OWN.get(controller);
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
-    throw new InputError(field, `one of ${SIMULATED_NAMES.join(', ')}, or a file (./mine.ts)`, name);
+    throw unknownName(field, SIMULATED_NAMES, name, { more: ', or a file (./mine.ts)' });
   }
   if (forecaster === 'service') {
     const why = 'the service is a program beside the link, which counts in real time: leo-abr bench';

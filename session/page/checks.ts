@@ -1,6 +1,6 @@
 /** Checks of options. */
 
-import { check, isFrom as isBetween } from '../../abr/errors.ts';
+import { check, isFrom as isBetween, unknownName } from '../../abr/errors.ts';
 
 /** The check of an option's value, if given. */
 export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
@@ -15,8 +15,10 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>, pa
   check(isPlain(options), path, 'an object', options);
   const names = Object.keys(checks);
   for (const [name, value] of Object.entries(options)) {
-    const known = () => names.filter((one) => checks[one as keyof O] !== INTERNAL).join(', ');
-    check(names.includes(name), `${path}.${name}`, `one of ${known()}`, value);
+    if (!names.includes(name)) {
+      const known = names.filter((one) => checks[one as keyof O] !== INTERNAL);
+      throw unknownName(`${path}.${name}`, known, name, { received: value });
+    }
     const [expected, holds]: Check = checks[name as keyof O];
     check(value === undefined || holds(value), `${path}.${name}`, expected, value);
   }
