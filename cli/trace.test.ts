@@ -48,7 +48,7 @@ test('info prints a row per trace, also of a constant one without a clock', asyn
   expect(stdout.split('\n').slice(1, 4)).toEqual([
     expect.stringMatching(/^driving-udp-3 +synthetic-driving +600 +1 /),
     expect.stringMatching(/^driving-udp-4 +synthetic-driving +600 +1 /),
-    expect.stringMatching(/^flat +unknown +90 +1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
+    expect.stringMatching(/^flat +in +90 +1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
   ]);
 });
 

@@ -5,8 +5,8 @@ import { SCENARIOS } from '../replay/scenarios.ts';
 import { choiceOf, type DemoChoice, formatChoice, parseChoice } from './choice/choice.ts';
 import { addOwnAlgorithms, competitors, playerOf } from './choice/competitors.ts';
 import { Controls } from './choice/controls.ts';
-import { notesOn, readOwnTrace } from './choice/own-trace.ts';
-import { byId, nextTask } from './dom.ts';
+import { linkNote, notesOn, readOwnTrace, tooShort } from './choice/own-trace.ts';
+import { byId, nextTask, setText } from './dom.ts';
 import { PlayerPanel } from './lane/player-panel.ts';
 import { ServiceLink, serviceProblem } from './lane/service-link.ts';
 import { Notices } from './notices.ts';
@@ -91,9 +91,12 @@ export class DemoPage {
       const parts = await this.origin.addTrace(upload);
       const names = parts.map(({ name }) => name);
       this.traces = [...this.traces.filter(({ name }) => !names.includes(name)), ...parts];
+      const problems = parts.map((part) => tooShort(part, SCENARIOS[this.#choice.scenario]!));
+      const fitting = parts[problems.indexOf(undefined)];
+      if (fitting === undefined) throw new Error(problems[0]);
       const text = notesOn(upload.file, parts);
       if (text !== undefined) this.notices.show('trace', { kind: 'hint', text });
-      this.#choose({ trace: names[0]!, startSeconds: 0 });
+      this.#choose({ trace: fitting.name, startSeconds: 0 });
     } catch (error) {
       if (error instanceof OriginLostError) this.#watch.lost();
       else this.notices.show('trace', { kind: 'error', text: `That trace cannot be replayed. ${messageOf(error)}` });
@@ -171,6 +174,12 @@ export class DemoPage {
     const { trace: traceName, scenario: scenarioName, startSeconds } = this.#choice;
     const trace = this.traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
+    const problem = tooShort(trace, scenario);
+    const note = linkNote(trace, scenario, startSeconds);
+    setText(byId('link-note'), problem ?? note);
+    if (problem !== undefined) throw new Error(problem);
+    if (trace.keepsRates) this.notices.show('link', { kind: 'hint', text: `${trace.name}: ${note}` });
+    else this.notices.clear('link');
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };

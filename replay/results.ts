@@ -229,6 +229,8 @@ export interface ToolInfo {
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
   household?: Household;
+  /** Data sets of the user's own traces, whose rates the scenario's scale leaves as they are. */
+  unscaledDatasets?: readonly string[];
   /** The starts without room for a session; absent if all starts have room. */
   leftOut?: readonly LeftOutStart[];
   [key: string]: unknown;

@@ -1,6 +1,7 @@
 /** The named scenarios of replayed sessions: ladder, segments, buffer, link and QoE weights. */
 
 import { normal, seededRandom, seedOf } from '../abr/statistics/random.ts';
+import { meanRateBps, type Trace } from './trace.ts';
 
 export interface Scenario {
   name: string;
@@ -17,7 +18,7 @@ export interface Scenario {
   mu: number;
   lambda: number;
   payloadShare: number;
-  /** The factor of the trace's rates, or the mean in bit/s to which each trace is scaled. */
+  /** The factor of the trace's rates, or the mean in bit/s to which each trace is scaled; see `traceScaleOf`. */
   traceScale: { factor: number } | { meanBps: number };
   /** Standard deviation of the ln of the seeded size factors per segment; their mean is 1. */
   sizeSpread: number;
@@ -242,7 +243,8 @@ export function scaleText({ traceScale }: Pick<Scenario, 'traceScale'>): string 
   return traceScale.factor === 1 ? '' : `the rates of all links times ${traceScale.factor}`;
 }
 
-/** The factor of the trace's rates in this scenario, without the payload share. */
-export function traceScaleOf(scenario: Scenario, traceMeanBps: number): number {
-  return 'factor' in scenario.traceScale ? scenario.traceScale.factor : scenario.traceScale.meanBps / traceMeanBps;
+/** The factor of the trace's rates in this scenario, without the payload share. The user's own traces keep theirs. */
+export function traceScaleOf({ traceScale }: Pick<Scenario, 'traceScale'>, trace: Trace): number {
+  if (trace.metadata.keepsRates) return 1;
+  return 'factor' in traceScale ? traceScale.factor : traceScale.meanBps / meanRateBps(trace);
 }

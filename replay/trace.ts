@@ -4,7 +4,7 @@ import { HANDOVER_SECOND } from '../abr/forecast.ts';
 import { EPOCH_SECONDS, PiecewisePath } from '../abr/index.ts';
 
 export interface TraceMetadata {
-  /** Data set, the unit of reporting. Default: `unknown`. */
+  /** Data set, the unit of reporting. Default: the file's folder, or `unknown` without one. */
   dataset: string;
   /** Place and day, the unit of splitting and resampling. Default: the trace's name. */
   recordingGroup: string;
@@ -16,6 +16,8 @@ export interface TraceMetadata {
   handoverPhaseSeconds?: number;
   location?: string;
   licence?: string;
+  /** The user's own, of no named data set: scenarios by name leave its rates as they are. */
+  keepsRates?: boolean;
   other?: Readonly<Record<string, unknown>>;
 }
 

@@ -4,7 +4,7 @@ import { InputError } from '../abr/errors.ts';
 import { EPOCH_SECONDS } from '../abr/forecast.ts';
 import { seededRandom } from '../abr/statistics/random.ts';
 import { type Scenario, traceScaleOf } from '../replay/scenarios.ts';
-import { handoverPhaseOf, linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
+import { handoverPhaseOf, linkSteps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 
 interface KernelStep {
   endSeconds: number;
@@ -86,7 +86,7 @@ export function kernelSteps(
 ): KernelSteps {
   const { jitterSeconds, keepsRecordedLoss, queueBytes } = impairment;
   const wrap = wrapSeconds(trace);
-  const { stepEndsSeconds, ratesBps } = linkSteps(trace, traceScaleOf(scenario, meanRateBps(trace)));
+  const { stepEndsSeconds, ratesBps } = linkSteps(trace, traceScaleOf(scenario, trace));
   const offset = startSeconds % wrap;
   const handovers = impairment.hasHandovers ? handoversOf(trace, wrap) : [];
   const jitterSteps = jitterSeconds > 0 ? Math.ceil(wrap / JITTER_STEP_SECONDS) : 1;

@@ -1,6 +1,11 @@
 /** Reads a trace that the viewer opened or dropped on the page. */
 
+import { neededOfTraces, sessionStarts } from '../../replay/evaluation/plan/starts.ts';
+import { type Scenario, scaleText } from '../../replay/scenarios.ts';
+import { wrapSeconds } from '../../replay/trace.ts';
+import { clock } from '../format.ts';
 import type { TraceListing, TraceUpload } from '../origin/origin-client.ts';
+import { sessionSecondsOf } from '../run/run.ts';
 
 /** Reads a trace, and its sidecar if the files have it. The origin checks both. */
 export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload> {
@@ -12,6 +17,26 @@ export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload>
   const text = await file.text();
   const sidecar = await sidecarFile?.text();
   return { file: file.name, text, ...(sidecar !== undefined && { sidecar }) };
+}
+
+/** Returns why the trace cannot be played in the scenario; undefined if it can. */
+export function tooShort({ name, durationSeconds }: TraceListing, scenario: Scenario): string | undefined {
+  if (sessionStarts({ durationSeconds }, scenario, { atSeconds: [0] }).length > 0) return undefined;
+  return `${name}: expected ${neededOfTraces(scenario)}, got ${durationSeconds} s`;
+}
+
+/** Says how the scenario changes the link's rates, and when the link repeats. */
+export function linkNote(trace: TraceListing, scenario: Scenario, startSeconds: number): string {
+  const scale = trace.keepsRates ? '' : scaleText(scenario);
+  const repeatsAt = wrapSeconds(trace);
+  const repeats = startSeconds + sessionSecondsOf(scenario) > repeatsAt;
+  return [
+    scale ? `In ${scenario.name}, ${scale}.` : 'The link plays as recorded.',
+    `Headers take ${Math.round(100 * (1 - scenario.payloadShare))} % of its rate.`,
+    repeats ? `After ${clock(repeatsAt)} it begins again.` : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** Returns a note about an uploaded trace for the viewer; undefined if nothing is special. */

@@ -15,6 +15,8 @@ export interface TraceListing {
   durationSeconds: number;
   /** Whether the UTC of the trace is known, and with it the handovers. */
   hasClock: boolean;
+  /** The viewer's own: no scenario scales it. */
+  keepsRates?: boolean;
   location?: string;
 }
 

@@ -249,7 +249,11 @@ test("an invalid address and an invalid trace are reported; the viewer's own tra
   await expect(page.getByRole('combobox', { name: 'Link' })).toHaveValue('roof');
   await expect(alert).toContainText('no clock');
   await untilPlayed(page, 0.5);
-  await expect(page.locator('#reading')).toHaveText(/^\d:\d\d: link 21 Mbit/);
+  // As recorded, without the headers: the scenario scales shipped links alone.
+  await expect(page.locator('#reading')).toHaveText(/^\d:\d\d: link 86 Mbit/);
+  await expect(alert).toContainText('roof: The link plays as recorded. Headers take 5 % of its rate. After 2:00 it');
+  await drop('short.csv', 'time_s,throughput_mbps\n0,10\n1,20\n2,15\n');
+  await expect(alert).toContainText('short: expected a trace of 48 s or more');
   expect(new URL(page.url()).searchParams.get('trace')).toBe('roof');
 });
 

@@ -4,8 +4,12 @@ import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { handoverPhaseOf, type TraceMetadata } from '../trace.ts';
 import { FieldCheck, jsonObject } from './field-check.ts';
 
+export const UNKNOWN_DATASET = 'unknown';
+/** Data sets that are the user's own: without a name, and what `leo-abr serve` recorded. */
+const OWN_DATASETS: readonly unknown[] = [undefined, UNKNOWN_DATASET, 'recorded'];
+
 export function defaultMetadata(traceName: string): TraceMetadata {
-  return { dataset: 'unknown', recordingGroup: traceName };
+  return { dataset: UNKNOWN_DATASET, recordingGroup: traceName, keepsRates: true };
 }
 
 /** Metadata from the text of a sidecar; `null` means unknown, like an absent key. `file` is for messages. */
@@ -29,6 +33,7 @@ export function parseSidecar(content: string, traceName: string, file: string): 
   return {
     dataset: check.text('dataset', unknown),
     recordingGroup: check.text('recording_group', recordingGroup),
+    ...(OWN_DATASETS.includes(dataset) && { keepsRates: true }),
     ...(location !== undefined && { location: check.text('location', '') }),
     ...(licence !== undefined && { licence: check.text('licence', '') }),
     ...(startUtcMs !== undefined && { startUtcMs }),

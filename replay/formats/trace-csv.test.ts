@@ -27,7 +27,7 @@ test('reads rates, round-trip times and loss; a sample holds until the next one,
   expect(rest).toEqual([]);
   const rates = { stepEndsSeconds: Float64Array.of(1, 2, 3), ratesBps: Float64Array.of(8e6, 16e6, 0) };
   const packets = { rttSeconds: Float64Array.of(0.04, Number.NaN, 0.06), loss: Float64Array.of(0.01, Number.NaN, 0) };
-  const metadata = { dataset: 'unknown', recordingGroup: 'x' };
+  const metadata = { dataset: 'unknown', recordingGroup: 'x', keepsRates: true };
   expect(trace).toEqual({ name: 'x', ...rates, durationSeconds: 3, ...packets, metadata });
 });
 

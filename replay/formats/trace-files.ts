@@ -1,10 +1,10 @@
 /** Reads and writes traces in files and folders. Node only. */
 
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
-import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
+import { defaultMetadata, formatSidecar, parseSidecar, UNKNOWN_DATASET } from './sidecar.ts';
 import { formatTraceCsv } from './trace-csv.ts';
 import { isTrace, parseTraces, traceNameOf } from './trace-format.ts';
 import { REPORTS_DATASET } from './trace-reports.ts';
@@ -12,6 +12,8 @@ import { writeFileAtomically } from './write-file.ts';
 
 interface ReadTracesOptions {
   onNote?: (note: string) => void;
+  /** Data set of traces whose sidecar names none. Default: the folder of the file. */
+  dataset?: string;
 }
 
 /** Reads each file once, in the given order; in folders, files that begin like traces. @throws {InputError} */
@@ -25,7 +27,9 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
       const real = realpathSync(file);
       if (seen.has(real)) continue;
       seen.add(real);
-      traces.push(...readTraceFile(file, options));
+      traces.push(
+        ...readTraceFile(file, { dataset: basename(resolve(file === path ? dirname(path) : path)), ...options }),
+      );
     }
   }
   // Pages may have sent a report twice, to two files.
@@ -36,13 +40,15 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
 
 export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {
   const name = traceNameOf(file);
-  return parseTraces(readText(file), { name, file, metadata: metadataBeside(file, name), ...options });
+  const { dataset = basename(dirname(resolve(file))), ...others } = options;
+  return parseTraces(readText(file), { name, file, metadata: metadataBeside(file, name, dataset), ...others });
 }
 
-function metadataBeside(file: string, traceName: string): TraceMetadata {
+function metadataBeside(file: string, traceName: string, dataset: string): TraceMetadata {
   const sidecar = sidecarOf(file);
   const isThere = statSync(sidecar, { throwIfNoEntry: false })?.isFile() === true;
-  return isThere ? parseSidecar(readText(sidecar), traceName, sidecar) : defaultMetadata(traceName);
+  const metadata = isThere ? parseSidecar(readText(sidecar), traceName, sidecar) : defaultMetadata(traceName);
+  return metadata.dataset === UNKNOWN_DATASET && dataset ? { ...metadata, dataset } : metadata;
 }
 
 export function traceFilesAt(path: string): string[] {

@@ -20,7 +20,7 @@ test('a report becomes a recording per part, with straight lines across short pa
   expect(traces.map(({ ratesBps }) => [...ratesBps])).toEqual([[5e6, 6e6, 7e6, 8e6, 9e6, 0], [4e6]]);
   expect(traces[0]!.metadata).toEqual({
     ...{ dataset: 'reports', recordingGroup: 'reports viewers 1 days 0', startUtcMs: REPORT.observedFromMs },
-    ...{ epochPhaseSeconds: 30, other: { viewers: 1, days: 0 } },
+    ...{ epochPhaseSeconds: 30, other: { viewers: 1, days: 0 }, keepsRates: true },
   });
   expect(traces[1]!.metadata).toMatchObject({ startUtcMs: REPORT.observedFromMs! + 11_000, epochPhaseSeconds: 41 });
 });

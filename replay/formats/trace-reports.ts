@@ -42,6 +42,7 @@ function tracesOf(report: SessionReport, source: TraceSource): Trace[] {
   // Reports outside a trial do not identify viewers.
   const viewers = cluster === undefined ? null : cluster % FOLDS;
   const metadata = {
+    keepsRates: true,
     ...{ dataset: REPORTS_DATASET, recordingGroup: `reports viewers ${viewers ?? 'unknown'} days ${days}` },
     ...{ startUtcMs: observedFromMs!, epochPhaseSeconds: (observedFromMs! % 60_000) / 1000, other: { viewers, days } },
   };

@@ -159,10 +159,11 @@ export class Origin {
 }
 
 function describeTrace({ name, durationSeconds, metadata }: Trace) {
-  const { dataset, recordingGroup, location, startUtcMs, epochPhaseSeconds } = metadata;
+  const { dataset, recordingGroup, location, startUtcMs, epochPhaseSeconds, keepsRates } = metadata;
   // Without a clock the trace's handovers are unknown.
   const hasClock = startUtcMs !== undefined || epochPhaseSeconds !== undefined;
-  return { name, dataset, recordingGroup, durationSeconds, hasClock, ...(location !== undefined && { location }) };
+  const own = { ...(location !== undefined && { location }), ...(keepsRates && { keepsRates }) };
+  return { name, dataset, recordingGroup, durationSeconds, hasClock, ...own };
 }
 
 async function readBody(request: Request): Promise<string> {

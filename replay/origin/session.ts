@@ -17,7 +17,7 @@ import type { ResolvedScenario } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf } from '../simulator/session-setup.ts';
-import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
+import { linkSteps, type Trace, traceStartUtcMs } from '../trace.ts';
 import type { TimerClock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
 import { PacedLink } from './paced-link.ts';
@@ -159,7 +159,7 @@ export class ReplaySession {
   get publishedLink(): PublishedLink {
     const { trace, scenario } = this.spec;
     return {
-      ...linkSteps(trace, traceScaleOf(scenario, meanRateBps(trace)) * scenario.payloadShare),
+      ...linkSteps(trace, traceScaleOf(scenario, trace) * scenario.payloadShare),
       rttSeconds: scenario.rttSeconds,
       startSeconds: this.startSeconds,
       traceStartUtcMs: traceStartUtcMs(trace.metadata),

@@ -26,7 +26,7 @@ function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | u
     if (!(meanBps > 0)) {
       throw new RangeError(`trace ${trace.name}: expected a rate above 0 somewhere, got a mean of ${meanBps} bit/s`);
     }
-    const steps = linkSteps(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare);
+    const steps = linkSteps(trace, traceScaleOf(scenario, trace) * scenario.payloadShare);
     return new PiecewisePath({ ...steps, latencySeconds: scenario.rttSeconds, ...(response && { response }) });
   });
 }
