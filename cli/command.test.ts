@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { PERCEIVED_PRICES } from '../abr/qoe/perceived-qoe.ts';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
@@ -72,7 +72,7 @@ test.each(Object.keys(SCENARIOS))('plays scenario %s', async (name) => {
 test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
   const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
   const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });
-  expect(stderr).toMatch(/algorithm +sessions +quality +QoE +Mbit\/s +stalls \/ min/);
+  expect(stderr).toMatch(/algorithm +sessions +QoE +Mbit\/s +stall s \/ min +latency, s +QoE, difference/);
   const { scenario, sessions, summary } = parseResults(stdout, 'stdout');
   expect(scenario.live!.targetLatencySeconds).toBe(1.5);
   // Stalls add to the latency of both targets, so only the difference shows the target.
@@ -124,9 +124,29 @@ test('a short piece between blanks is left out and named, in the results and the
   const { sessions, tool, summary } = parseResults(read('blanks.json'), out);
   expect(new Set(sessions.map(({ trace }) => trace))).toEqual(new Set(['blanks#2']));
   const leftOut = { trace: 'blanks#1', startSeconds: 0, reason: 'no room for a session in 14 s' };
-  expect(tool.leftOut).toEqual([{ dataset: 'unknown', ...leftOut }]);
+  expect(tool.leftOut).toEqual([{ dataset: basename(at()), ...leftOut }]);
   expect(summary.every(({ qoeMean }) => qoeMean > 0)).toBe(true);
   expect(await reported(out)).toContain('- 1 start left out: blanks#1 at 0 s (no room for a session in 14 s).');
+});
+
+test('a scenario by name scales data sets, not own traces; --scale and a scenario file decide for all', async () => {
+  write('mine.csv', csv(flat(240, 20)));
+  write('file.json', { ...SCENARIOS['hd-16'], traceScale: { factor: 0.25 } });
+  const mine = { traces: at('mine.csv'), algorithms: 'throughput', scenario: 'hd-16', segments: '12' };
+  for (const [flags, factor, said] of [
+    [{}, 1, '1 trace is your own and plays as recorded (--scale scenario: the rates of all links times 0.25)'],
+    [{ scale: 'scenario' }, 0.25, 'hd-16: the rates of all links times 0.25 (--scale 1: as recorded)'],
+    [{ scenario: at('file.json') }, 0.25, 'hd-16: the rates of all links times 0.25'],
+    [{ scale: 'mean:10' }, 0.5, 'hd-16: each link scaled to a mean of 10 Mbit/s'],
+    [{ traces, scale: '1' }, undefined, ''],
+    [{ traces: TRACE }, undefined, 'hd-16: the rates of all links times 0.25'],
+  ] as const) {
+    const { stderr, stdout } = await simulate({ ...mine, ...flags });
+    expect(stderr.split('playing')[0]).toContain(said);
+    const { sizeBits, downloadSeconds } = parseResults(stdout, 'stdout').sessions[0]!.segments.at(-1)!;
+    if (factor !== undefined) expect(sizeBits / downloadSeconds / (0.95 * 20e6 * factor)).toBeCloseTo(1, 1);
+  }
+  await refused(simulate({ ...mine, scale: 'half' }), '--scale: expected scenario, a factor above 0, or mean:<Mbit/s>');
 });
 
 test.each([
@@ -136,18 +156,21 @@ test.each([
   // The sessions need the last minute, in which the link carries nothing.
   write('dry.csv', csv([...flat(180, 20), ...flat(60, 0)]));
   const out = at('past.json');
-  const { stderr } = await simulate({ traces: at('dry.csv'), algorithms: 'mpc-d,throughput', out, ...flags });
+  const { stdout } = await simulate({ traces: at('dry.csv'), algorithms: 'mpc-d,throughput', out, ...flags });
   const { sessions, summary } = parseResults(read('past.json'), out);
   expect(sessions.every(({ pastTraceSeconds = 0 }) => pastTraceSeconds > 0)).toBe(true);
   expect(summary.map(({ pastTrace }) => pastTrace)).toEqual([sessionCount, sessionCount]);
-  expect(stderr).toContain(`mpc-d: ${sessionCount} ran past the trace's end, into its beginning`);
+  expect(stdout).toContain(`mpc-d: ${sessionCount} ran past the trace's end, into its beginning`);
   const note = /`mpc-d`: \d sessions? ran past the end of the recording, which then began again, by up to \d+\.\d s\./;
   expect(await reported(out)).toMatch(note);
 });
 
 test('the same seed gives the same bytes, in shards and merged too', async () => {
   const flags = { starts: 'every:32', seed: '7', segments: '12' };
-  expect(await simulate({ ...flags, out: at('whole.json') })).toMatchObject({ status: 0, stdout: '' });
+  expect(await simulate({ ...flags, out: at('whole.json') })).toMatchObject({
+    ...{ status: 0, stdout: expect.stringMatching(/^With `mpc-o` instead of `mpc-d` \(\d+ pairs\), .*\n\nalgorithm /) },
+    stderr: expect.not.stringContaining('algorithm '),
+  });
   const text = read('whole.json');
   expect((await simulate(flags)).stdout).toBe(text);
   for (const i of [1, 2, 3]) {
@@ -229,7 +252,7 @@ test('compare finds the sessions with other choices, and those of one file alone
   expect(more).toMatch(/ of other from .*: only in the second file\n/);
 });
 
-test('without --out the table alone is printed, with a note how to get the JSON', async () => {
+test('verdicts and a table of eight columns are printed, all with --wide; without --out with a note on the JSON', async () => {
   const { stdout: results, stderr: table } = await simulate({ segments: '12' });
   write('with-out.json', results);
   // `simulate()` above always has `--out`.
@@ -237,8 +260,19 @@ test('without --out the table alone is printed, with a note how to get the JSON'
   for (const [command, given] of Object.entries({ simulate: args, merge: [at('with-out.json')] })) {
     const { status, stdout, stderr } = await run([command, ...given]);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^algorithm +sessions +perceived .*\nmpc-d +2 /);
+    expect(stdout).toMatch(
+      /^With `mpc-o` instead of `mpc-d` \(2 pairs\), .* stalled time .*\.\n\nalgorithm .*\nmpc-d +2 /,
+    );
     expect(table.endsWith(stdout)).toBe(true);
+    expect(
+      Math.max(
+        ...stdout
+          .split('\n')
+          .slice(2, 5)
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThan(110);
+    expect((await run([command, ...given, '--wide'])).stdout).toMatch(/^algorithm .* gap closed$/m);
     expect(stderr).toMatch(/For all sessions as JSON: --out <file>, or --out - for standard output\.\n$/);
   }
 });
@@ -248,20 +282,26 @@ test('a scaled scenario and links below its lowest bitrate are named beside the 
   mkdirSync(at('links'), { recursive: true });
   cpSync(TRACE, at('links/fast.csv'));
   write('links/slow.csv', csv(flat(300, 2)));
-  const { stderr } = await simulate({ traces: at('links'), scenario: 'hd-16', segments: '12', out });
-  expect(stderr).toContain(
+  const { stdout: table } = await simulate({
+    traces: at('links'),
+    scenario: 'hd-16',
+    segments: '12',
+    scale: 'scenario',
+    out,
+  });
+  expect(table).toContain(
     'In hd-16, the rates of all links times 0.25. Slow links carry less than the lowest bitrate, 1 Mbit/s, in the mean ' +
       'over the session: 1 of 2 sessions per algorithm.\n',
   );
-  expect(stderr).toMatch(/^unknown, slow links +mpc-d +1 /m);
-  expect(stderr).toMatch(/^unknown, other links +mpc-d +1 /m);
+  expect(table).toMatch(/^links, slow links +mpc-d +1 /m);
+  expect(table).toMatch(/^links, other links +mpc-d +1 /m);
   const { sessions, byLink, summary } = parseResults(read('slow.json'), out);
   expect(sessions.map(({ slowLinkBps }) => slowLinkBps)).toEqual([undefined, undefined, 475_000, 475_000]);
   expect(summary.map((row) => row.sessions)).toEqual([2, 2]);
   expect(byLink!.map(({ links, algorithm, sessions: count }) => `${links} ${algorithm} ${count}`)).toEqual([
     ...['slow mpc-d 1', 'slow mpc-o 1', 'other mpc-d 1', 'other mpc-o 1'],
   ]);
-  expect(await reported(out)).toMatch(/rates of all links times 0\.25[\s\S]*\| unknown, slow links \| mpc-d \|/);
+  expect(await reported(out)).toMatch(/rates of all links times 0\.25[\s\S]*\| links, slow links \| mpc-d \|/);
   const { stdout } = await run(['merge', out, '--out', '-']);
   expect(parseResults(stdout, 'merged').byLink).toEqual(byLink);
 });
@@ -340,13 +380,15 @@ test.each<[Record<string, string | true>, string | RegExp]>([
   [{ algorithms: 'mpc-l@service' }, /a forecaster of the simulator, got "mpc-l@service"; .* leo-abr bench/],
   [{ algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
   [{ algorithms: 'mpc-d:lolp-catch-up' }, '--algorithms: expected a catch-up only in a live scenario'],
-  [{ baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
+  [{ baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"; did you mean mpc-d\?/],
+  [{ scenario: 'uhd8' }, /--scenario: expected one of .*, got "uhd8"; did you mean uhd-8\?/],
   [{ scenario: './none.json' }, /--scenario: expected a readable file, got .*none/],
   [{ traces: './none' }, /\.\/none: expected a file or folder/],
   [{ seed: '-1' }, /--seed: expected a whole number from 0 .*, got "-1"/],
   [{ jobs: '0' }, /--jobs: expected a whole number from 1 .*, got "0"/],
   [{ resume: true }, /--resume: expected an --out file to continue/],
   [{ flag: true }, /unknown option '--flag'/],
+  [{ algoritms: 'mpc-l' }, /Did you mean --algorithms\?/],
   [{ 'target-latency': '2' }, '--target-latency: expected a live scenario (uhd-8 is on demand)'],
   [{ ...live, 'target-latency': '0.55' }, '--target-latency: expected more than 0.55 s'],
   [{ ...live, segments: '10' }, '--segments: expected a whole number from 11 to 100'],

@@ -11,7 +11,7 @@ import { DEFAULT_FLOWS, playSweep } from '../transport/sweep.ts';
 import { noteLeftOut } from './benchmark/prepare.ts';
 import { resultRows, resultTable } from './benchmark/result-rows.ts';
 import type { CommandIo } from './shared/command-io.ts';
-import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './shared/options.ts';
+import { collect, decimalNumber, jobsOption, SCALE, scaled, scenarioOption, seedOption } from './shared/options.ts';
 import { withProgress } from './shared/progress.ts';
 import { requireWritable, writeOutput } from './shared/results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
@@ -19,6 +19,7 @@ import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 type SweepFlags = Record<'scenario' | 'starts' | 'seconds' | 'impairment' | 'seed' | 'jobs' | 'out', string> & {
   traces: string[];
   flows?: string[];
+  scale?: string;
 };
 
 export function transportCommand(io: CommandIo): Command {
@@ -29,6 +30,7 @@ export function transportCommand(io: CommandIo): Command {
     .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
     .requiredOption('--scenario <name|file.json>', 'its scale of the traces and its RTT are those of the links')
     .requiredOption('--out <file>', 'where the results go, - for standard output')
+    .option('--scale <rule>', SCALE)
     .option('--starts <rule>', 'where in a trace downloads start: every:<seconds> or at:<seconds>,...', 'at:0')
     .option('--flows <setting>', 'such as cubic (repeatable; default: a grid of bbr2 and others)', collect)
     .option('--seconds <s>', 'duration of each download', '20')
@@ -45,13 +47,13 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   for (const setting of flows) quicCongestion(setting, '--flows');
   const impairment = impairmentNamed(flags.impairment);
   const seconds = decimalNumber(flags.seconds, '--seconds', 'seconds above 1', (value) => value > 1);
-  const scenario = scenarioOption(flags.scenario);
   const [seed, jobs] = [seedOption(flags.seed), jobsOption(flags.jobs)];
   requireWritable(out);
+  const read = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
+  const { scenario, traces } = scaled(flags, scenarioOption(flags.scenario), read, (text) => stderr.write(text));
   const played = { ...scenario, segmentCount: Math.ceil(seconds / scenario.segmentSeconds) };
   const plan = planBenchmark({
-    traces: readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) }),
-    scenario: played,
+    ...{ traces, scenario: played },
     starts: parseStarts(flags.starts),
     algorithms: flows,
     seed,

@@ -26,8 +26,8 @@ test('a report is one page for screens, phones, paper and screen readers', async
   await page.goto(url);
   expect(asked).toEqual([url]);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Benchmark: uhd-8, live-hd-1');
-  // Each run's opening picture is within the first screen of a desktop.
-  const opening = page.getByRole('region', { name: 'QoE by algorithm' });
+  // Each run's verdicts and opening picture are within the first screen of a desktop.
+  const opening = page.getByRole('region', { name: 'Outcome' });
   const pictures = opening.getByRole('img', { name: /^Mean QoE by algorithm/ });
   await expect(pictures).toHaveCount(2);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -43,7 +43,7 @@ test('a report is one page for screens, phones, paper and screen readers', async
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   await page.setViewportSize({ width: 390, height: 800 });
   expect(await width()).toBe(390);
-  await expect(pictures.first()).toBeInViewport({ ratio: 1 });
+  await expect(opening.getByRole('listitem').first()).toBeInViewport({ ratio: 1 });
   await page.emulateMedia({ media: 'print' });
   await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
   expect(await width()).toBe(PAPER_WIDTH);

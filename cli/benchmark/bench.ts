@@ -49,7 +49,7 @@ export function benchCommand(io: CommandIo): Command {
     .option('--late-share <share>', lateShare, String(TOLERATED_LATE_SHARE))
     .addHelpText(
       'after',
-      `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle,\n` +
+      `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; an mpc-l, or a file, as <name>@oracle,\n` +
         '<name>@onnx, <name>@onnx:<file> or <name>@service (a prediction service on the link);\n' +
         'in hls.js and Shaka Player the controllers, and hls or shaka, which is their own ABR;\n' +
         'of live streams any as <name>:lolp-catch-up',

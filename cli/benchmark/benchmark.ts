@@ -21,6 +21,8 @@ export interface Benchmark {
   /** Lines of the plan that are left to play. */
   remains: PlannedSession[];
   timings: boolean;
+  /** Whether the table has all columns. */
+  wide: boolean;
   foldModels: ModelsByGroup | undefined;
   tool: ToolInfo;
   /** `tool` of the partial results that `--resume` continues. */

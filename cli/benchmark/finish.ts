@@ -32,13 +32,13 @@ export function finishBenchmark(
   { stdout, stderr }: CommandIo,
   { why, status, lost }: Missing = { why: 'interrupted', status: EXIT_INTERRUPTED, lost: [] },
 ): Results {
-  const { out, done, plan, perLine } = benchmark;
+  const { out, done, plan, perLine, wide } = benchmark;
   const isComplete = done.length + played.length >= plan.sessions.length * perLine;
   const { results, json } = benchmarkJson(benchmark, played, isComplete);
   const file = fileOf(out);
   if (file !== undefined || (isComplete && out !== undefined)) writeOutput(out!, json, stdout);
   if (isComplete) {
-    printTable(summaryTable(results), out, { stdout, stderr });
+    printTable(summaryTable(results, { wide }), out, { stdout, stderr });
     return results;
   }
   const hint =
@@ -53,7 +53,7 @@ export function finishBenchmark(
     const names = lost.map(({ algorithm, trace, startSeconds: at }) => `${algorithm} on ${trace.name} at ${at} s`);
     stderr.write(`the table lacks, for every algorithm, the places of ${names.join(', ')}\n`);
     const rest = benchmarkJson({ ...benchmark, done: done.filter(isKept) }, played.filter(isKept), false).results;
-    if (rest.sessions.length > 0) stderr.write(summaryTable(rest));
+    if (rest.sessions.length > 0) stderr.write(summaryTable(rest, { wide }));
   }
   throw new ExitWith(status);
 }

@@ -5,13 +5,15 @@ import { check, InputError } from '../../abr/errors.ts';
 import { HOUSEHOLDS, type Household, householdNamed, parseHousehold } from '../../replay/households.ts';
 import type { ResolvedScenario } from '../../replay/results.ts';
 import { encoderEdgeSeconds, SCENARIOS } from '../../replay/scenarios.ts';
-import { collect, decimalNumber, isFileName, scenarioOption, wholeNumber } from '../shared/options.ts';
+import { collect, decimalNumber, isFileName, SCALE, scenarioOption, WIDE, wholeNumber } from '../shared/options.ts';
 import { readInput } from '../shared/results-file.ts';
 
-export type BenchmarkFlags = Record<'algorithms' | 'scenario' | 'starts' | 'baseline' | 'seed', string> &
-  Partial<Record<'segments' | 'household' | 'targetLatency' | 'foldModels' | 'shard' | 'out', string>> &
+export type BenchmarkFlags = Record<'algorithms' | 'scenario' | 'starts' | 'seed', string> &
+  Partial<
+    Record<'baseline' | 'scale' | 'segments' | 'household' | 'targetLatency' | 'foldModels' | 'shard' | 'out', string>
+  > &
   // Only `simulate` has a playback rate.
-  Partial<Record<'playbackRate', string>> & { traces: string[]; timings?: boolean; resume?: boolean };
+  Partial<Record<'playbackRate', string>> & { traces: string[]; timings?: boolean; wide?: boolean; resume?: boolean };
 
 export function addBenchmarkOptions(command: Command): Command {
   const algorithms = 'algorithms to compare, separated by commas; a path (./mine.ts) is an algorithm of your own';
@@ -19,17 +21,19 @@ export function addBenchmarkOptions(command: Command): Command {
     .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
     .requiredOption('--algorithms <names>', algorithms)
     .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a name, or a JSON file')
+    .option('--scale <rule>', SCALE)
     .option('--segments <n>', 'play only the first n segments of the scenario')
     .option('--target-latency <s>', 'target of a live scenario, instead of its own')
     .option('--starts <rule>', 'where in a trace sessions start: every:<seconds> or at:<seconds>,...', 'at:0')
     .option('--household <name|file.json>', 'play several players at once on each link')
-    .option('--baseline <algorithm>', 'algorithm that the summary compares with', 'mpc-d')
+    .option('--baseline <algorithm>', 'algorithm that the others are compared with (default: the first)')
     .option('--fold-models <map.json>', 'model for each recording group, for algorithms that use one')
     .option('--seed <n>', 'seed of everything random', '1')
     .option('--shard <i/n>', 'play only part i of n; leo-abr merge joins the parts')
     .option('--timings', 'measure how long decisions take (results then differ from run to run)')
     .option('--resume', 'continue the partial results in --out')
     .option('--out <file>', 'where the results go as JSON, - for standard output (default: only the table is printed)')
+    .option('--wide', WIDE)
     .addHelpText('after', `\nScenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
     .addHelpText('after', `Households: ${Object.keys(HOUSEHOLDS).join(', ')}.`);
 }

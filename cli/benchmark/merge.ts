@@ -10,6 +10,7 @@ import { parseShard } from '../../replay/evaluation/plan/plan.ts';
 import type { ToolInfo } from '../../replay/results.ts';
 import { summaryTable } from '../report/summary-table.ts';
 import type { CommandIo } from '../shared/command-io.ts';
+import { WIDE } from '../shared/options.ts';
 import { printTable, readResults, requireWritable, writeOutput } from '../shared/results-file.ts';
 
 export function mergeCommand(io: CommandIo): Command {
@@ -18,7 +19,8 @@ export function mergeCommand(io: CommandIo): Command {
     .argument('<results.json...>', 'results of the same scenario and seed')
     .option('--out <file>', 'where the merged results go, - for standard output (default: only the table is printed)')
     .option('--baseline <algorithm>', 'algorithm that the summary compares with, instead of that of the results')
-    .action((files: string[], { out, baseline }: { out?: string; baseline?: string }) => {
+    .option('--wide', WIDE)
+    .action((files: string[], { out, baseline, wide = false }: { out?: string; baseline?: string; wide?: boolean }) => {
       requireWritable(out);
       const read = files.map((file) => {
         const { tool, ...results } = readResults(file, { allowPartial: true });
@@ -32,7 +34,7 @@ export function mergeCommand(io: CommandIo): Command {
       const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
       if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
       if (out !== undefined) writeOutput(out, resultsJson(merged), io.stdout);
-      printTable(summaryTable(merged), out, io);
+      printTable(summaryTable(merged, { wide }), out, io);
     });
 }
 

@@ -18,11 +18,11 @@ import {
   type OwnControllers,
 } from '../../replay/own-algorithm.ts';
 import type { ToolInfo } from '../../replay/results.ts';
-import type { Scenario } from '../../replay/scenarios.ts';
+import { type Scenario, scaleText } from '../../replay/scenarios.ts';
 import type { ModelsByGroup } from '../../replay/simulator/threads/run-sessions.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { Output } from '../shared/command-io.ts';
-import { foldModelsOption, seedOption } from '../shared/options.ts';
+import { foldModelsOption, scaled, seedOption } from '../shared/options.ts';
 import { fileOf, readResults, requireWritable } from '../shared/results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
 import type { Benchmark } from './benchmark.ts';
@@ -46,9 +46,13 @@ export async function prepareBenchmark(
   const { out } = flags;
   const { nameOf = (name: string) => name, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
-  const baseline = nameOf(flags.baseline);
+  const baseline = flags.baseline === undefined ? algorithms[0]! : nameOf(flags.baseline);
   const household = flags.household === undefined ? undefined : householdOption(flags.household);
-  const { scenario, own, onnx } = await checkAlgorithms({ algorithms, baseline, household }, flags, surroundings);
+  const {
+    scenario: named,
+    own,
+    onnx,
+  } = await checkAlgorithms({ algorithms, baseline, household }, flags, surroundings);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
@@ -57,7 +61,10 @@ export async function prepareBenchmark(
   }
   requireWritable(out);
 
-  const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
+  const say = (text: string) => stderr.write(text);
+  const read = readTraces(flags.traces, { onNote: (note) => say(`${note}\n`) });
+  const { scenario, traces } = scaled(flags, named, read, say);
+  const ownSets = traces.filter(({ metadata }) => metadata.keepsRates).map(({ metadata }) => metadata.dataset);
   const foldModels = flags.foldModels === undefined ? undefined : foldModelsOption(flags.foldModels, traces);
   const plan = planBenchmark({
     ...{ traces, scenario, starts, algorithms, seed },
@@ -68,6 +75,7 @@ export async function prepareBenchmark(
   const tool: ToolInfo = {
     ...{ name: TOOL_NAME, version: TOOL_VERSION, command, commit: toolCommit(), seed, baseline, starts: flags.starts },
     ...(household && { household }),
+    ...(ownSets.length > 0 && scaleText(scenario) && { unscaledDatasets: [...new Set(ownSets)] }),
     ...(plan.leftOut.length > 0 && { leftOut: plan.leftOut }),
     ...(foldModels && { foldModels: flags.foldModels }),
     ...(shard && {
@@ -81,6 +89,7 @@ export async function prepareBenchmark(
   return {
     ...{ scenario, household, algorithms, own, onnx, foldModels, out, plan, perLine, tool },
     timings: flags.timings === true,
+    wide: flags.wide === true,
     ...(progress ?? { done: [], remains: plan.sessions }),
   };
 }
@@ -151,7 +160,8 @@ function resumed(
     return undefined;
   }
   const results = readResults(file, { flag: '--out', allowPartial: true });
-  const fields = ['command', 'version', 'commit', 'algorithmFiles', 'household', 'foldModels', 'shard', 'work'];
+  const files = ['algorithmFiles', 'household', 'foldModels', 'shard', 'work', 'unscaledDatasets'];
+  const fields = ['command', 'version', 'commit', ...files];
   for (const field of fields) {
     const why = 'sessions of another program, household, shard, model or set of recordings do not belong here';
     const expected = `${describeValue(tool[field])}: ${why}`;

@@ -25,8 +25,8 @@ export function simulateCommand(io: CommandIo): Command {
     .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
     .addHelpText(
       'after',
-      `\nAlgorithms: ${SIMULATED_NAMES.join(', ')}; <controller>@oracle knows the future,` +
-        ' @onnx and @onnx:<file> forecast by an ONNX model; of live streams <name>:lolp-catch-up follows LoL+.',
+      `\nAlgorithms: ${SIMULATED_NAMES.join(', ')}; an mpc-l, or a file, as <name>@oracle knows the future,` +
+        ' as @onnx and @onnx:<file> forecasts by an ONNX model; of live streams <name>:lolp-catch-up follows LoL+.',
     )
     .action((flags: BenchmarkFlags & { jobs: string }) => simulate(flags, io));
 }

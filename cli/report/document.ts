@@ -26,6 +26,8 @@ export interface Table {
   caption: string;
   names: string[];
   numbers?: string[];
+  /** Folded on the page until the reader opens it. */
+  isFolded?: boolean;
   /** The last column of names holds long text, which may wrap. */
   endsInText?: boolean;
   /** The first cell is the row's header. */

@@ -45,8 +45,11 @@ export function linkRows({ byLink = [] }: Pick<Results, 'byLink'>, isBrief = fal
 }
 
 /** Says how the scenario scales links and how many links are slow. Empty if it scales none and none is slow. */
-export function linksText({ scenario, summary, byLink = [] }: Omit<Results, 'sessions' | 'tool' | 'schema'>): string {
-  const scale = scaleText(scenario);
+export function linksText({ scenario, summary, byLink = [], tool }: Omit<Results, 'sessions' | 'schema'>): string {
+  const kept = tool.unscaledDatasets ?? [];
+  const isNone = summary.every(({ dataset }) => dataset === ALL_DATASETS || kept.includes(dataset));
+  const others = kept.length > 0 ? `; as recorded: ${kept.join(', ')}` : '';
+  const scale = scaleText(scenario) && (isNone ? 'the links play as recorded' : scaleText(scenario) + others);
   const [slow, all] = [byLink.filter(({ links }) => links === 'slow'), summary].map((rows) => {
     const total = rows.filter(({ dataset }) => dataset === ALL_DATASETS);
     return Math.max(...(total.length > 0 ? total : rows).map(({ sessions }) => sessions));
@@ -121,6 +124,45 @@ function onDemand(digits: number): Figures<ShownRow> {
       figure('gap closed', 2, ({ gapClosed }) => gapClosed),
     ],
   };
+}
+
+/** The columns that a terminal or a small table shows; with the two names at most eight. */
+const BRIEF = [
+  ...['sessions', 'perceived', 'QoE', 'Mbit/s', 'stalls, s', 'stall s / min', 'latency, s', 'startup, s'],
+  ...['perceived, difference', 'QoE, difference'],
+];
+const MOST_BRIEF = 6;
+
+export function briefFigures(scenario: Pick<ResolvedScenario, 'ladderBps' | 'live'>): Column<ShownRow>[] {
+  const { means, differences } = summaryFigures(scenario);
+  const isDemand = !scenario.live;
+  const all = [...means, ...differences].filter(
+    ({ title }) => BRIEF.includes(title) && !(isDemand && /^QoE/.test(title)),
+  );
+  return all.slice(0, MOST_BRIEF);
+}
+
+/** Figures that a table shows only if it has room for them, the least first. */
+const MINOR = [
+  ...[
+    '15 s rhythm, %',
+    'by 30 s',
+    'by 600 s',
+    'watch-weighted',
+    'first 30 s',
+    'first 60 s',
+    'ramp, s',
+    'median',
+    'p95',
+  ],
+  ...['p5', 'wasted, %', 'perceived, first 60 s', 'over 10 s, %'],
+];
+
+/** The most important figures, at most `most`. */
+export function mainFigures(means: readonly Column<ShownRow>[], most: number): Column<ShownRow>[] {
+  const rank = ({ title }: Column<ShownRow>) => MINOR.indexOf(title);
+  const shown = [...means].sort((a, b) => +(rank(a) >= 0) - +(rank(b) >= 0) || rank(b) - rank(a)).slice(0, most);
+  return means.filter((column) => shown.includes(column));
 }
 
 /** The parts of the QoE's difference. A part is above 0 if the algorithm is better in it. */

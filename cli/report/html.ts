@@ -65,7 +65,7 @@ function figureHtml({ title, caption, label, draw }: Figure): string {
 }
 
 /** Puts the table into a frame that scrolls on narrow pages, also by keyboard. */
-function tableHtml({ caption, names, numbers = [], endsInText, rows }: Table, id: string): string {
+function tableHtml({ caption, names, numbers = [], endsInText, isFolded, rows }: Table, id: string): string {
   const side = (i: number) =>
     i >= names.length ? ' class="number"' : endsInText && i === names.length - 1 ? '' : ' class="name"';
   const head = [...names, ...numbers].map((title, i) => `<th scope="col"${side(i)}>${escaped(title)}</th>`).join('');
@@ -75,11 +75,11 @@ function tableHtml({ caption, names, numbers = [], endsInText, rows }: Table, id
     );
     return `<tr>${cells.join('')}</tr>\n`;
   });
-  return (
-    `<div class="table" role="region" aria-labelledby="${id}-caption" tabindex="0">\n<table>\n` +
-    `<caption id="${id}-caption">${inline(caption)}</caption>\n` +
-    `<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>\n${body.join('')}</tbody>\n</table>\n</div>\n`
-  );
+  const table = `<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>\n${body.join('')}</tbody>\n</table>\n</div>\n`;
+  const frame = '<div class="table" role="region" tabindex="0" aria-labelledby';
+  return isFolded
+    ? `<details>\n<summary id="${id}-caption">${inline(caption)}</summary>\n${frame}="${id}-caption">\n<table>\n${table}</details>\n`
+    : `${frame}="${id}-caption">\n<table>\n<caption id="${id}-caption">${inline(caption)}</caption>\n${table}`;
 }
 
 /** Puts the interval of an estimate on its own line. */

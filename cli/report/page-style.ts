@@ -21,12 +21,12 @@ export const PAGE_STYLE = `:root {
 }
 *, *::before, *::after { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); }
-header, main { max-width: 1280px; margin: 0 auto; padding: 0 20px; }
+header, main { max-width: 1520px; margin: 0 auto; padding: 0 20px; }
 header { padding-top: 28px; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 12px; }
 h2 { font-size: 1.3rem; margin: 0 0 8px; }
 h3 { font-size: 1.05rem; margin: 28px 0 8px; }
-p, li { max-width: 78ch; }
+p, li { max-width: 120ch; }
 p { margin: 8px 0; }
 nav { font-size: 0.9rem; }
 nav ul { list-style: none; padding: 0; columns: 16em auto; }
@@ -41,16 +41,17 @@ code { overflow-wrap: anywhere; font: 0.92em ui-monospace, SFMono-Regular, Menlo
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
 }
 figure { margin: 0; min-width: 0; max-width: 620px; }
-figcaption, caption { color: var(--text-soft); font-size: 0.85rem; text-align: left; max-width: 100ch; }
+figcaption, caption { color: var(--text-soft); font-size: 0.85rem; text-align: left; max-width: 150ch; }
+summary { cursor: pointer; }
 .plot {
   --plot-background: var(--panel); display: block; width: 100%; max-width: 100%; height: auto; overflow: visible;
   color: var(--text);
 }
 .plot text, .plot tspan { white-space: pre; }
 .table { overflow-x: auto; margin: 12px 0 20px; }
-.table:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.table:focus-visible, a:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: 0.85rem; width: 100%; }
-caption { padding: 0 0 6px; position: sticky; left: 0; max-width: min(100ch, 100vw - 84px); }
+caption { padding: 0 0 6px; position: sticky; left: 0; max-width: min(150ch, 100vw - 84px); }
 th, td { padding: 4px 7px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { border-bottom-color: var(--border); font-weight: 600; color: var(--text-soft); vertical-align: bottom; }
 tbody th { font-weight: 600; white-space: nowrap; }

@@ -9,7 +9,7 @@ import { markdown } from './markdown.ts';
 import { type Run, runTitle } from './runs.ts';
 import { openingBlocks } from './sections/picture.ts';
 import { leftOutBlocks, provenanceBlocks } from './sections/provenance.ts';
-import { headlines, householdBlocks, summaryBlocks } from './sections/summary.ts';
+import { householdBlocks, summaryBlocks } from './sections/summary.ts';
 import { sessionsCsv } from './sessions-csv.ts';
 
 const METHOD =
@@ -35,10 +35,8 @@ function reportDocument(runs: readonly Run[], title?: string): ReportDocument {
   });
   const chapters = runs.flatMap((run, i) => {
     const id = `run-${i + 1}`;
-    const items = headlines(run);
-    const list: Block[] = items.length > 0 ? [{ kind: 'list', items }] : [];
     return [
-      section(id, runTitle(run), [{ kind: 'text', text: overview(run) }, ...list], 2),
+      section(id, runTitle(run), [{ kind: 'text', text: overview(run) }], 2),
       section(`${id}-summary`, `Against ${run.baseline}`, summaryBlocks(run)),
       section(`${id}-households`, 'Households', householdBlocks(run)),
       section(`${id}-left-out`, 'What was rejected or left out', leftOutBlocks(run)),
@@ -48,7 +46,7 @@ function reportDocument(runs: readonly Run[], title?: string): ReportDocument {
   const made = section('made', 'How it was made', [{ kind: 'text', text }, ...runs.flatMap(provenanceBlocks)], 2);
   return {
     title: title ?? `Benchmark: ${[...new Set(runs.map(({ scenarioLabel }) => scenarioLabel))].join(', ')}`,
-    opening: { id: 'opening', title: 'QoE by algorithm', level: 2, blocks: openingBlocks(runs) },
+    opening: { id: 'opening', title: 'Outcome', level: 2, blocks: openingBlocks(runs) },
     sections: [...chapters, made].filter(({ blocks }) => blocks.length > 0),
   };
 }

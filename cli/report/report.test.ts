@@ -63,14 +63,17 @@ beforeAll(async () => {
   page = parseHTML(source).document;
 });
 
-test('the page has every section, and opens with a picture per run and data set', () => {
+test('the page has every section, and opens with verdicts and a picture per run and data set', () => {
   const runs = ['uhd-8, simulator', ...OF_RUN, 'uhd-8, browser', ...OF_RUN];
-  expect(headingsOf(page)).toEqual(['QoE by algorithm', ...runs, 'How it was made']);
+  expect(headingsOf(page)).toEqual(['Outcome', ...runs, 'How it was made']);
   const main = page.querySelector('main')!;
   const [opening, contents] = [...main.children];
   expect(contents!.nodeName).toBe('NAV');
   expect(page.querySelector('header')!.textContent!.trim()).toBe('Benchmark: uhd-8');
-  expect([...opening!.children].map(({ nodeName }) => nodeName).slice(0, 2)).toEqual(['H2', 'DIV']);
+  expect([...opening!.children].map(({ nodeName }) => nodeName).slice(0, 3)).toEqual(['H2', 'UL', 'DIV']);
+  const verdicts = [...opening!.querySelectorAll('li')].map(({ textContent }) => textContent);
+  expect(verdicts).toHaveLength(3 + 2);
+  expect(verdicts[0]).toMatch(/^uhd-8, simulator: With mpc-o instead of mpc-d \(\d pairs\), .*perceived QoE/);
   const titles = [...opening!.querySelectorAll('figure > p')].map(({ textContent }) => textContent);
   const { dataset } = simulated.sessions[0]!;
   expect(titles).toEqual([`uhd-8, simulator: ${dataset}`, `uhd-8, browser: ${dataset}`]);
@@ -84,8 +87,11 @@ test('the page has every section, and opens with a picture per run and data set'
 
 // e2e/report.spec.ts checks in a browser that the page loads nothing and has no problem for axe.
 test('the page has whole tables, forbids to load anything, and escapes what comes from outside', () => {
+  // The figures without room and the provenance are folded.
+  expect(page.querySelectorAll('details > .table')).toHaveLength(2 * 2);
   for (const table of page.querySelectorAll('table')) {
     const columns = table.querySelectorAll('thead th').length;
+    expect(columns).toBeLessThanOrEqual(14);
     for (const row of table.querySelectorAll('tbody tr')) expect(row.children.length).toBe(columns);
   }
   expect(source).toContain("default-src 'none'");
@@ -143,12 +149,12 @@ test('live results have sections and columns of their own', async () => {
   expect((await report('live', 'live-3.json', 'live-1.json')).status).toBe(0);
   const live = parseHTML(readFileSync(at('live/index.html'), 'utf8')).document;
   const runs = ['live-hd-3, simulator', ...OF_RUN, 'live-hd-1, simulator', ...OF_RUN];
-  expect(headingsOf(live)).toEqual(['QoE by algorithm', ...runs, 'How it was made']);
+  expect(headingsOf(live)).toEqual(['Outcome', ...runs, 'How it was made']);
   expect(live.toString()).not.toMatch(/NaN|undefined|Infinity/);
   const text = live.querySelector('main')!.textContent!;
   expect(text).toContain('live with a target latency of 3 s: up to 180 s from the join');
   expect(text).toContain('scenario.live.playbackRates.max1.05');
-  expect(text).toMatch(/throughput against mpc-d over 2 pairs: stalls per minute /);
+  expect(text).toMatch(/With throughput instead of mpc-d \(2 pairs\), .* stalled time .* bitrate .* latency /);
 
   const [head, row] = readFileSync(at('live/sessions.csv'), 'utf8').split('\n');
   const columns = head!.split(',');

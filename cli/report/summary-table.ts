@@ -1,21 +1,22 @@
-/** Writes the summary as a text table for a terminal. */
+/** Writes the verdicts and the summary as a text table for a terminal. */
 
 import { tooFewSessions } from '../../replay/evaluation/figures/verdicts.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { textTable } from '../../replay/formats/text-table.ts';
 import { ALL_DATASETS, type Results, type SummaryRow } from '../../replay/results.ts';
 import { cellOf } from './document.ts';
-import { linkRows, linksText, rowNames, shownRows, summaryFigures } from './figures.ts';
+import { briefFigures, linkRows, linksText, rowNames, shownRows, summaryFigures } from './figures.ts';
 import { cellText } from './format.ts';
+import { verdicts } from './verdict.ts';
 
-/** A line per data set and algorithm, then the notes. Empty for an empty summary. */
-export function summaryTable(results: Omit<Results, 'sessions'>): string {
+/** The verdicts, a line per data set and algorithm, then the notes. Empty for an empty summary. */
+export function summaryTable(results: Results, { wide = false } = {}): string {
   const { summary, scenario, tool } = results;
   if (summary.length === 0) return '';
   const { means, differences } = summaryFigures(scenario);
   const rows = [...shownRows(summary), ...linkRows(results, true)];
   const names = rowNames(rows);
-  const columns = [...names, ...means, ...differences];
+  const columns = [...names, ...(wide ? [...means, ...differences] : briefFigures(scenario))];
   const cells = rows.map((row) => columns.map((column) => cellText(cellOf(column, row))));
   const lines = [
     ...textTable([columns.map(({ title }) => title), ...cells], names.length),
@@ -26,7 +27,9 @@ export function summaryTable(results: Omit<Results, 'sessions'>): string {
     ...summary.filter(({ dataset }) => dataset !== ALL_DATASETS).flatMap(earlyEnds),
     tooFewSessions(summary) ?? '',
   ];
-  return lines.flatMap((line) => (line === '' ? [] : [`${line}\n`])).join('');
+  const text = (all: readonly string[]) => all.flatMap((line) => (line === '' ? [] : [`${line}\n`])).join('');
+  const sentences = text(verdicts(results));
+  return (sentences && `${sentences}\n`) + text(lines);
 }
 
 /** Says what the differences compare with, and what each data set's intervals resample. Empty without a comparison. */

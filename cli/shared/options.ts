@@ -7,6 +7,7 @@ import { type ModelFile, parseModel } from '../../predictor/forecast/model-file.
 import { placeOf } from '../../replay/formats/place.ts';
 import type { ResolvedScenario } from '../../replay/results.ts';
 import { parseScenario, resolveScenario, scenarioNamed } from '../../replay/scenario-file.ts';
+import { scaleText } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { readInput, readJson } from './results-file.ts';
 
@@ -57,6 +58,39 @@ export function scenarioOption(value: string): ResolvedScenario {
   if (!isFileName(value)) return resolveScenario(scenarioNamed(value));
   const readMedia = (name: string) => readJson(resolve(dirname(value), name), `--scenario ${value}: media`);
   return parseScenario(readInput(value, '--scenario'), value, readMedia);
+}
+
+export const WIDE = 'print all columns of the table';
+/** Text of the option `--scale`. */
+export const SCALE =
+  'of the rates: scenario, a factor, or mean:<Mbit/s> (default: a scenario by name scales data sets, not your own traces)';
+
+/**
+ * `--scale` of the traces' rates. Without it, a scenario by name scales traces of data sets, not the user's own, and a
+ * scenario file says what it does. Reports to `say` what is scaled, before anything is played.
+ */
+export function scaled<S extends ResolvedScenario>(
+  { scenario: given, scale }: { scenario: string; scale?: string },
+  scenario: S,
+  traces: readonly Trace[],
+  say: (text: string) => void,
+): { scenario: S; traces: Trace[] } {
+  const [, mean, number] = /^(mean:)?(\d*\.?\d+)$/.exec(scale ?? '') ?? [];
+  const isKnown = scale === undefined || scale === 'scenario' || Number(number) > 0;
+  check(isKnown, '--scale', 'scenario, a factor above 0, or mean:<Mbit/s>', scale);
+  const traceScale = mean ? { meanBps: 1e6 * Number(number) } : { factor: Number(number) };
+  const changed = number === undefined ? scenario : { ...scenario, traceScale };
+  const isForAll = scale !== undefined || isFileName(given);
+  const of = traces.map((trace) =>
+    isForAll ? { ...trace, metadata: { ...trace.metadata, keepsRates: false } } : trace,
+  );
+  const kept = of.filter(({ metadata }) => metadata.keepsRates).length;
+  const text = scaleText(changed);
+  if (text && kept < of.length) say(`${scenario.name}: ${text} (--scale 1: as recorded)\n`);
+  const others = kept < of.length ? ` of ${of.length}` : '';
+  const [is, plays] = kept === 1 ? ['trace is', 'plays'] : ['traces are', 'play'];
+  if (text && kept > 0) say(`${kept}${others} ${is} your own and ${plays} as recorded (--scale scenario: ${text})\n`);
+  return { scenario: changed, traces: of };
 }
 
 /**

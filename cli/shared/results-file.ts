@@ -19,9 +19,9 @@ export function fileOf(out: string | undefined): string | undefined {
 
 type Outputs = { stdout: Output; stderr: Output };
 
-/** Prints the table on standard error, or without `--out` on standard output. */
+/** Prints the table on standard output, or on standard error if the results are there. */
 export function printTable(table: string, out: string | undefined, { stdout, stderr }: Outputs): void {
-  (out === undefined ? stdout : stderr).write(table);
+  (out === STANDARD_OUTPUT ? stderr : stdout).write(table);
   if (out !== undefined) return;
   stderr.write(`For all sessions as JSON: --out <file>, or --out ${STANDARD_OUTPUT} for standard output.\n`);
 }

@@ -4,6 +4,7 @@ import { check, InputError } from '../../abr/errors.ts';
 import * as ratios from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
 import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
+import { type Change, changes, verdict } from '../report/verdict.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { DECISIVE, METRICS, type TrialMetric } from './sums-sql.ts';
 
@@ -127,26 +128,12 @@ function sentences({ arm, comparisons, decisive }: ArmComparison, control: strin
   const once = comparisons.filter((one) => !sure.includes(one) && excludesZero(one.difference));
   const isUnclear = (one: Comparison) => decisive.includes(one.metric) && !sure.includes(one) && !once.includes(one);
   const unclear = comparisons.filter(isUnclear).map(({ metric }) => nounOf(metric));
-  return [
-    `With \`${arm.arm}\` instead of \`${control}\`, ` +
-      (sure.length > 0 ? `it is certain that ${listed(sure.map(change))}.` : 'nothing is certain yet.'),
-    ...(once.length > 0 ? [`If you look only this once: ${listed(once.map(change))}.`] : []),
-    ...(unclear.length > 0 ? [`No difference was found in ${listed(unclear)}.`] : []),
-  ].join(' ');
+  const changeOf = ({ metric, ...of }: Comparison): Change => ({ noun: nounOf(metric), ...metric, ...of });
+  const certain = sure.length > 0 ? `it is certain that ${changes(sure.map(changeOf))}` : 'nothing is certain yet';
+  return verdict({ arm: arm.arm, control }, { sure: certain, once: once.map(changeOf), unclear });
 }
-
-const listed = (texts: readonly string[]) =>
-  [texts.slice(0, -1).join(', '), texts[texts.length - 1]].filter(Boolean).join(' and ');
 
 export const nounOf = ({ title }: TrialMetric) => title.split(',')[0]!;
-
-function change({ metric, control, difference }: Comparison): string {
-  const isHigher = difference.value > 0;
-  const size = Math.abs(difference.value);
-  const shown = control > 0 ? `${fixed((100 * size) / control, 1)} %` : fixed(size, metric.digits);
-  const verdict = isHigher === metric.isLowerBetter ? 'worse' : 'better';
-  return `${nounOf(metric)} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
-}
 
 function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
   return {

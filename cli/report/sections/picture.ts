@@ -8,6 +8,7 @@ import type { Block, Figure, SeriesStyle } from '../document.ts';
 import { count, fixed } from '../format.ts';
 import { type Run, runTitle } from '../runs.ts';
 import { seriesStyles } from '../series-style.ts';
+import { verdicts } from '../verdict.ts';
 
 type Styles = ReadonlyMap<string, SeriesStyle>;
 
@@ -27,7 +28,9 @@ export function openingBlocks(runs: readonly Run[]): Block[] {
       return verdict === undefined ? [] : [`${prefix(run)}${verdict}`];
     }),
   ];
-  return [{ kind: 'figures', figures }, ...texts.map((text) => ({ kind: 'text' as const, text }))];
+  const sentences = runs.flatMap((run) => verdicts(run.results).map((sentence) => `${prefix(run)}${sentence}`));
+  const verdictList: Block[] = sentences.length > 0 ? [{ kind: 'list', items: sentences }] : [];
+  return [...verdictList, { kind: 'figures', figures }, ...texts.map((text) => ({ kind: 'text' as const, text }))];
 }
 
 function figureOf(

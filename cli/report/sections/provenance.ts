@@ -22,7 +22,14 @@ export function provenanceBlocks(run: Run): Block[] {
   const scenarioRows = Object.entries(flatFields(scenario, 'scenario.')).map(([name, value]) => [name, text(value)]);
   const rows = [['files', files.join(', ')], ['traces', traces.join('; ')], ...toolRows, ...scenarioRows];
   return [
-    { kind: 'table', caption: `${runTitle(run)}: how it was made.`, names: ['field', 'value'], rows, endsInText: true },
+    {
+      kind: 'table',
+      caption: `${runTitle(run)}: how it was made.`,
+      names: ['field', 'value'],
+      rows,
+      endsInText: true,
+      isFolded: true,
+    },
   ];
 }
 

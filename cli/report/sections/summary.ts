@@ -2,13 +2,10 @@
 
 import { householdSummary } from '../../../replay/evaluation/figures/household-figures.ts';
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/figures/qoe-components.ts';
-import { largeDatasets } from '../../../replay/evaluation/figures/verdicts.ts';
 import { unitsByDataset } from '../../../replay/evaluation/statistics/resampling-units.ts';
-import { ORACLE_NAME } from '../../../replay/forecasters.ts';
-import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
+import { ALL_DATASETS } from '../../../replay/results.ts';
 import { type Block, tableOf } from '../document.ts';
 import * as figures from '../figures.ts';
-import { cellText, count, estimateCell, scaled } from '../format.ts';
 import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
 import { intervalsText } from '../summary-table.ts';
 
@@ -19,10 +16,17 @@ const MEANS = {
     'slower than normal; jumps are seeks to the live edge.',
   onDemand:
     'Means over sessions. Stalls exclude startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of ' +
-    'sessions with stalls of more than 10 s. "First 30 s" and "first 60 s" are the QoE of that media; "watch-weighted" ' +
-    'counts each segment by the viewers who still watch it, half of them after a minute ("by 30 s", "by 600 s": after ' +
-    'that time); "ramp" is the time until 80 % of the later bitrate play.',
+    'sessions with stalls of more than 10 s.',
 };
+const MORE = {
+  live: 'More figures.',
+  onDemand:
+    'More figures. "First 30 s" and "first 60 s" are the QoE of that media; "watch-weighted" counts each segment by the ' +
+    'viewers who still watch it, half of them after a minute ("by 30 s", "by 600 s": after that time); "ramp" is the time ' +
+    'until 80 % of the later bitrate play.',
+};
+/** More columns do not fit a page. */
+const MOST_COLUMNS = 14;
 const DIFFERENCES = {
   live: 'Better is above 0 for QoE and bitrate, below 0 for the others.',
   onDemand:
@@ -47,10 +51,14 @@ export function summaryBlocks(run: Run): Block[] {
   const parts = scenario.live ? [] : figures.componentFigures(scenario);
   const [first, ...others] = differences;
   const links = figures.linksText(results);
-  const blocks: Block[] = [tableOf(`${MEANS[kind]}${links && ` ${links}`}`, [...names, ...means], rows)];
+  const shown = figures.mainFigures(means, MOST_COLUMNS - names.length);
+  const rest = means.filter((column) => !shown.includes(column));
+  const blocks: Block[] = [tableOf(`${MEANS[kind]}${links && ` ${links}`}`, [...names, ...shown], rows)];
   if (compared.length > 0) blocks.push(tableOf(caption, [...names, first!, ...parts, ...others], compared));
   const byLink = figures.linkRows(results);
-  if (byLink.length > 0) blocks.push(tableOf(LINKS, [...figures.rowNames(byLink), ...means, ...differences], byLink));
+  const brief = figures.briefFigures(scenario);
+  if (byLink.length > 0) blocks.push(tableOf(LINKS, [...figures.rowNames(byLink), ...brief], byLink));
+  if (rest.length > 0) blocks.push({ ...tableOf(MORE[kind], [...names, ...rest], rows), isFolded: true });
   return blocks;
 }
 
@@ -62,38 +70,6 @@ function componentsOf(
   const groups = byAlgorithm(sessionsOf(results, dataset));
   const options = { scenario, ways: unitsByDataset(results.sessions), seed: results.tool.seed, label: dataset };
   return componentDifference(groups.get(algorithm) ?? [], groups.get(baseline) ?? [], options);
-}
-
-/** One sentence per data set with more than one recording. Gains and losses have the same form. */
-export function headlines(run: Run): string[] {
-  const { algorithms, baseline, results, digits } = run;
-  const isChallenger = (name: string) => name !== baseline && !ORACLE_NAME.test(name) && !name.endsWith('@oracle');
-  const challenger = ['mpc-l', ...algorithms].find((name) => algorithms.includes(name) && isChallenger(name));
-  const text = (estimate: Estimate) => cellText(estimateCell(estimate, { digits }));
-  return largeDatasets(results.summary).flatMap((dataset) => {
-    const versus = results.summary.find((row) => row.dataset === dataset && row.algorithm === challenger)?.vsBaseline;
-    if (!versus) return [];
-    const place = dataset === ALL_DATASETS ? 'all data sets' : dataset;
-    const start = `${place}: \`${challenger}\` against \`${baseline}\` over ${count(versus.pairs, 'pair')}: `;
-    if (versus.live) {
-      const { stallsPerMinuteDiff, latencySecondsDiff, bitrateBpsDiff, qoeDiff } = versus.live;
-      return (
-        `${start}stalls per minute ${text(stallsPerMinuteDiff)}, mean latency ${text(latencySecondsDiff)} s, bitrate ` +
-        `${text(scaled(bitrateBpsDiff, 1e-6))} Mbit/s, QoE ${text(qoeDiff)}.`
-      );
-    }
-    const { qoe, quality, stalls } = componentsOf(run, { dataset, algorithm: challenger! })!;
-    const parts = `of which bitrate ${text(quality)} and stalls ${text(scaled(stalls, -1))}`;
-    const { perceivedDiff } = versus;
-    const lead = perceivedDiff ? `perceived QoE ${text(perceivedDiff)} of 100; QoE-linear ` : 'QoE ';
-    return `${start}${lead}${text(qoe)}, ${parts}: ${verdictOf(perceivedDiff ?? qoe)}.`;
-  });
-}
-
-function verdictOf({ ci95 }: Estimate): string {
-  if (ci95 === null) return 'one recording gives no interval';
-  if (ci95[0] > 0) return 'better, at 95 %';
-  return ci95[1] < 0 ? 'worse, at 95 %' : 'the interval includes no difference';
 }
 
 /** Means of each algorithm's households, and differences from the baseline's. Empty without households. */

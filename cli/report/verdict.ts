@@ -1,0 +1,114 @@
+/** Sentences on what an algorithm or an arm changes against another one, for benchmarks and trials. */
+
+import { seedOf } from '../../abr/statistics/random.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
+import { placeKey } from '../../replay/evaluation/plan/plan.ts';
+import { differences, pairedMeans } from '../../replay/evaluation/statistics/paired-means.ts';
+import { unitsByDataset } from '../../replay/evaluation/statistics/resampling-units.ts';
+import { ALL_DATASETS, type Estimate, type Results, type SessionResult } from '../../replay/results.ts';
+import { qoeDigits } from './figures.ts';
+import { cellText, count, estimateCell, excludesZero, fixed, signed } from './format.ts';
+
+export interface Change {
+  noun: string;
+  difference: Estimate;
+  digits: number;
+  isLowerBetter?: boolean;
+  /** The difference is shown in percent of this value, if it is above 0, and without its interval. */
+  control?: number;
+  unit?: string;
+}
+
+export const listed = (texts: readonly string[]) =>
+  [texts.slice(0, -1).join(', '), texts[texts.length - 1]].filter(Boolean).join(' and ');
+
+/** `sure`, what is certain of the pair; `once`, the changes that are certain at a single look; `unclear`: the others. */
+export function verdict(
+  { arm, control, of = '' }: { arm: string; control: string; of?: string },
+  { sure, once = [], unclear }: { sure: string; once?: readonly Change[]; unclear: readonly string[] },
+): string {
+  return [
+    `With \`${arm}\` instead of \`${control}\`${of}, ${sure}.`,
+    ...(once.length > 0 ? [`If you look only this once: ${changes(once)}.`] : []),
+    ...(unclear.length > 0 ? [`No difference was found in ${listed(unclear)}.`] : []),
+  ].join(' ');
+}
+
+export const changes = (all: readonly Change[]) => listed(all.map(changeText));
+
+function changeText({ noun, control, difference, digits, isLowerBetter = false, unit = '' }: Change): string {
+  const isHigher = difference.value > 0;
+  const size = Math.abs(difference.value);
+  const shown = control ? `${fixed((100 * size) / control, 1)} %` : `${fixed(size, digits)}${unit}`;
+  const interval = control === undefined ? `: ${intervalText({ difference, digits })}` : '';
+  const judged = isHigher === isLowerBetter ? 'worse' : 'better';
+  return `${noun} is ${shown} ${isHigher ? 'higher' : 'lower'} (${judged}${interval})`;
+}
+
+function intervalText({ difference, digits }: Pick<Change, 'difference' | 'digits'>): string {
+  const text = cellText(estimateCell(difference, { digits }));
+  return /\((.*)\)/.exec(text)?.[1] ?? text;
+}
+
+/** A sentence per other algorithm on its pairs with the baseline; none without sessions of the baseline. */
+export function verdicts({ sessions, scenario, tool }: Results): string[] {
+  const { baseline, seed } = tool;
+  const ways = unitsByDataset(sessions);
+  const byAlgorithm = groupBy(sessions, ({ algorithm }) => algorithm);
+  const [one, ...others] = ways.keys();
+  const label = others.length > 0 ? ALL_DATASETS : one;
+  const measures = measuresOf(sessions, scenario);
+  const valuesOf = (session: SessionResult) => Object.fromEntries(measures.map(({ noun, of }) => [noun, of(session)]));
+  return [...byAlgorithm].flatMap(([arm, own]) => {
+    if (arm === baseline) return [];
+    const means = pairedMeans<SessionResult, string>(own, byAlgorithm.get(baseline) ?? [], {
+      keyOf: placeKey,
+      valuesOf: differences(valuesOf),
+      ways,
+      seed: seedOf(JSON.stringify(['bootstrap', seed, label])),
+    });
+    if (!means) return [];
+    const compared: Change[] = measures.map(({ of: _, ...measure }) => ({
+      ...measure,
+      difference: means[measure.noun]!,
+    }));
+    const certain = compared.filter(({ difference }) => excludesZero(difference));
+    const pair = { arm, control: baseline, of: ` (${count(means.pairs, 'pair')})` };
+    if (means.units < 2) {
+      const values = compared.map(({ noun, difference, digits, unit = '' }) => {
+        return `${noun} ${signed(difference.value, digits)}${unit}`;
+      });
+      return verdict(pair, { sure: `one recording gives no interval: ${listed(values)}`, unclear: [] });
+    }
+    const unclear = compared
+      .filter((change) => !certain.includes(change))
+      .map((change) => `${change.noun} (${intervalText(change)}${change.unit ?? ''})`);
+    if (certain.length === 0)
+      return verdict(pair, { sure: `no difference was found in ${listed(unclear)}`, unclear: [] });
+    return verdict(pair, { sure: changes(certain), unclear });
+  });
+}
+
+type Measure = Omit<Change, 'difference'> & { of(session: SessionResult): number };
+
+function measuresOf(sessions: readonly SessionResult[], scenario: Results['scenario']): Measure[] {
+  const digits = qoeDigits(scenario);
+  const isPerceived = sessions.every(({ qoe }) => qoe.perceived !== undefined);
+  const bitrate = { noun: 'bitrate', unit: ' Mbit/s', of: (one: SessionResult) => one.meanBitrateBps / 1e6 };
+  const seconds = { digits: 2, isLowerBetter: true };
+  if (scenario.live) {
+    return [
+      { noun: 'QoE', digits: 2, of: ({ live }) => live!.qoe },
+      { noun: 'stalled time', unit: ' s/min', ...seconds, of: ({ live }) => live!.stallSecondsPerMinute },
+      { ...bitrate, digits: 2 },
+      { noun: 'latency', unit: ' s', ...seconds, of: ({ live }) => live!.latencySecondsMean },
+    ];
+  }
+  return [
+    isPerceived
+      ? { noun: 'perceived QoE', digits: 1, of: ({ qoe }) => qoe.perceived! }
+      : { noun: 'QoE', unit: ' Mbit/s', digits, of: ({ qoe }) => qoe.linear },
+    { noun: 'stalled time', unit: ' s', ...seconds, of: ({ stallSeconds }) => stallSeconds },
+    { ...bitrate, digits },
+  ];
+}
