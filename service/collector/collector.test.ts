@@ -171,7 +171,7 @@ test('a full disk or folder is seen in the health, the log and the metrics, unti
   expect(await health()).toEqual([503, 'the disk did not take it: ENOSPC: no space left\n']);
   expect((await post(url, lineOf(2))).status).toBe(503);
   expect((await get('/metrics'))[1]).toMatch(
-    /^leo_abr_reports_total 1$[^]*^leo_abr_reports_writable 0$[^]*^leo_abr_refusals_total{code="not-written"} 1$/m,
+    /^leo_abr_reports_total 1$[\s\S]*^leo_abr_reports_writable 0$[\s\S]*^leo_abr_refusals_total{code="not-written"} 1$/m,
   );
   files.room = 1e6;
   expect(await health()).toEqual([200, 'ok\n']);
