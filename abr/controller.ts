@@ -70,9 +70,19 @@ export interface PlayerState {
   previousBitrateBps: number | undefined;
   /** This session's downloads, oldest first; at least the last `RECENT_DOWNLOADS`. */
   downloads: readonly Download[];
+  /** The link as player and browser assume it, until something is measured. Default: nothing, so the first choice is the lowest. */
+  assumed?: AssumedLink;
   weights: QoeWeights;
   /** The position in a live stream; absent on demand. */
   live?: LiveState;
+}
+
+/** Rates in bit/s; undefined if unknown. */
+export interface AssumedLink {
+  /** By the player's default or the page's setting for it. */
+  playerBps: number | undefined;
+  /** By the browser (`navigator.connection`). */
+  browserBps: number | undefined;
 }
 
 /** The position of playback in a live stream, and when media comes into being. */

@@ -25,7 +25,17 @@ const NUMBERS = {
   sizeSeed: { whole: true, min: 0, default: 1 },
 } as const satisfies Record<string, NumberRule>;
 
-const OTHER_FIELDS = ['segmentCount', 'mu', 'traceScale', 'browser', 'live', 'segmentSizesBits', 'qualities', 'media'];
+const OTHER_FIELDS = [
+  'segmentCount',
+  'mu',
+  'traceScale',
+  'browser',
+  'assumed',
+  'live',
+  'segmentSizesBits',
+  'qualities',
+  'media',
+];
 /** Fields that `media` replaces. */
 const MEDIA_FIELDS = ['ladderBps', 'segmentSeconds', 'segmentSizesBits', 'qualities', 'sizeSpread', 'sizeSeed'];
 const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
@@ -85,6 +95,7 @@ export function parseScenario(text: string, file: string, readMedia?: (name: str
     mu: check.number('mu', { min: 0, default: ladderBps[ladderBps.length - 1]! / 1e6 }),
     traceScale: traceScaleFrom(check, fields['traceScale']),
     browser,
+    ...(fields['assumed'] !== undefined && { assumed: assumedFrom(check) }),
     ...(fields['live'] !== undefined && { live: liveFrom(check, { segmentSeconds, segmentCount }) }),
   };
   const resolved =
@@ -121,6 +132,12 @@ function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
   check.known(Object.keys(MEASURED_BROWSER), 'browser.', given);
   const rules = Object.entries(MEASURED_BROWSER).map(([name, measured]) => [name, { min: 0, default: measured }]);
   return check.each<keyof BrowserModel>(Object.fromEntries(rules), 'browser.', given);
+}
+
+function assumedFrom(check: FieldCheck): NonNullable<Scenario['assumed']> {
+  const given = check.object('assumed', check.fields['assumed']);
+  check.known(['playerBps', 'browserBps'], 'assumed.', given);
+  return check.each({ playerBps: { min: 0 }, browserBps: { min: 0, default: 0 } }, 'assumed.', given);
 }
 
 function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCount: number }): LiveStream {

@@ -24,6 +24,8 @@ export interface Scenario {
   sizeSpread: number;
   sizeSeed: number;
   browser: BrowserModel;
+  /** What the player and the browser assume of the link, in bit/s, before anything is measured. Default: `assumedLink`. */
+  assumed?: { playerBps: number; browserBps: number };
   live?: LiveStream;
 }
 
@@ -241,6 +243,12 @@ export function chunkExistsAtSeconds(
 export function scaleText({ traceScale }: Pick<Scenario, 'traceScale'>): string {
   if ('meanBps' in traceScale) return `each link scaled to a mean of ${traceScale.meanBps / 1e6} Mbit/s`;
   return traceScale.factor === 1 ? '' : `the rates of all links times ${traceScale.factor}`;
+}
+
+/** dash.js's default, and what a new profile of Chromium says, unless all links are scaled to a lower mean. */
+export function assumedLink({ assumed, traceScale }: Pick<Scenario, 'assumed' | 'traceScale'>) {
+  const meanBps = 'meanBps' in traceScale ? traceScale.meanBps : Number.POSITIVE_INFINITY;
+  return assumed ?? { playerBps: 1e6, browserBps: Math.min(10e6, meanBps) };
 }
 
 /** The factor of the trace's rates in this scenario, without the payload share. The user's own traces keep theirs. */

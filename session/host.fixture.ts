@@ -15,6 +15,7 @@ export const HOST: Host = {
   storage: () => undefined,
   fetch: (url) => fetch(url),
   absoluteUrl: (url) => new URL(url),
+  linkBps: () => undefined,
   pageLoad: () => undefined,
   console: globalThis.console,
 };

@@ -30,6 +30,8 @@ export interface Host {
   fetch(url: string | URL): Promise<Response>;
   /** Absolute form of an URL that the player names. */
   absoluteUrl(url: string): URL;
+  /** Throughput in bit/s as the browser estimates it; undefined if it does not. */
+  linkBps(): number | undefined;
   /** What the page has loaded recently. */
   pageLoad(): SessionContext['pageLoad'];
   /** Watches the page's responses; absent or undefined if nothing tells where they come from. */

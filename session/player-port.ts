@@ -153,6 +153,8 @@ export interface PlayerPort {
    * first segment of a session, the page may restrict the ladder to an initial bitrate.
    */
   situation(isFirst: boolean): Situation | undefined;
+  /** Throughput in bit/s that the player assumes before it measures. Default: none, so that a session begins at the lowest. */
+  assumedBps?(): number | undefined;
   /** Aborts the video download in flight and requests the segment again in the chosen representation. */
   abandon(choice: Choice): void;
   /** On demand, what has arrived of a request in flight. A port that has it may skip reports (`Downloads.skipReport`). */

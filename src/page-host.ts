@@ -5,6 +5,9 @@ import { attempt } from '../session/page/attempt.ts';
 import { pageLoad } from './page-load.ts';
 import { watchResponses } from './response-watch.ts';
 
+/** Chromium alone has it. */
+const connection = () => (navigator as { connection?: { saveData?: boolean; downlink?: number } }).connection!;
+
 export const PAGE: Host = {
   nowMs: () => performance.now(),
   utcMs: () => Date.now(),
@@ -13,7 +16,7 @@ export const PAGE: Host = {
     return () => clearInterval(timer);
   },
   soon: (action) => Promise.resolve().then(action),
-  savesData: () => attempt(() => (navigator as { connection?: { saveData?: boolean } }).connection!.saveData) === true,
+  savesData: () => attempt(() => connection().saveData) === true,
   isHidden: () => attempt(() => document.hidden) === true,
   storage: () => localStorage,
   // Sizes of a live stream are read again: the server answers 304 while they are the same.
@@ -23,6 +26,7 @@ export const PAGE: Host = {
       url,
       attempt(() => location.href),
     ),
+  linkBps: () => attempt(() => connection().downlink! * 1e6),
   pageLoad: () => pageLoad(performance),
   watchResponses,
   console,

@@ -6,6 +6,7 @@
 
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
+import { firstChoice } from '../state/first-choice.ts';
 import { sizesAt } from '../state/ladder.ts';
 import { robustThroughput } from '../state/robust-throughput.ts';
 import { type CapacityPath, ConstantPath } from './capacity-path.ts';
@@ -72,9 +73,7 @@ class MpcD implements Controller {
 
   decide(state: PlayerState): Decision {
     const throughput = robustThroughput(state.downloads);
-    if (throughput === undefined) {
-      return { representation: 0, controller: this.name, reason: 'nothing measured yet: lowest' };
-    }
+    if (throughput === undefined) return { controller: this.name, ...firstChoice(state) };
     const { robustBps, maxError } = throughput;
     const evidence = `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %)`;
     return {

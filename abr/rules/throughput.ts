@@ -17,7 +17,12 @@ export class Throughput implements Controller {
   decide(state: PlayerState): Decision {
     const meanBps = ewmaThroughputBps(state.downloads);
     if (meanBps === undefined) {
-      return { representation: 0, controller: this.name, reason: 'nothing measured yet: lowest' };
+      const representation = highestWithin(state.ladderBps, state.assumed?.playerBps || 0);
+      return {
+        representation,
+        controller: this.name,
+        reason: `nothing measured yet: ${representation > 0 ? "the player's default" : 'lowest'}`,
+      };
     }
     const { ladderBps, previousBitrateBps } = state;
     if (previousBitrateBps && isAfterAbandonment(state)) {

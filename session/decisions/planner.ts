@@ -1,8 +1,9 @@
 /** The session's controller and its input. */
 
-import type { Controller, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { AssumedLink, Controller, InFlight, PlayerState } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
+import type { Host } from '../host.ts';
 import type { PlayerPort, Situation } from '../player-port.ts';
 import type { SegmentQualities } from '../requests/segment-qualities.ts';
 import type { SegmentSizes } from '../requests/segment-sizes.ts';
@@ -12,6 +13,7 @@ import { playerState, type StateOptions } from './player-state.ts';
 
 export interface PlannerOptions extends StateOptions {
   newController: () => Controller;
+  host: Pick<Host, 'linkBps'>;
 }
 
 /** The controller's input. */
@@ -28,7 +30,7 @@ export interface Moment {
 }
 
 interface PlannerParts {
-  port: Pick<PlayerPort, 'situation'>;
+  port: Pick<PlayerPort, 'situation' | 'assumedBps'>;
   session: Session;
   clock: SessionClock;
   sizes: SegmentSizes;
@@ -71,10 +73,25 @@ export class Planner {
     const { session, clock, forecasting, sizes, qualities, options } = this._parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const { record } = session;
-    const state = playerState({ situation, inFlight, record, clocks: clock.read(), sizes, qualities, options });
+    const assumed = record.downloads.length === 0 ? this._assumed() : undefined;
+    const state = playerState({
+      situation,
+      inFlight,
+      record,
+      clocks: clock.read(),
+      assumed,
+      sizes,
+      qualities,
+      options,
+    });
     const newest = forecasting?.flushAndForecast(state);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
     return { state, forecast };
+  }
+
+  private _assumed(): AssumedLink {
+    const { port, options } = this._parts;
+    return { playerBps: port.assumedBps && port.assumedBps(), browserBps: options.host.linkBps() };
   }
 }

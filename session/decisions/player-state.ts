@@ -1,6 +1,6 @@
 /** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
 
-import type { InFlight, PlayerState } from '../../abr/controller.ts';
+import type { AssumedLink, InFlight, PlayerState } from '../../abr/controller.ts';
 import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import type { ResolvedOptions } from '../page/options.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
@@ -18,6 +18,7 @@ interface StateParts {
   inFlight: InFlight | undefined;
   record: SessionRecord;
   clocks: Clocks;
+  assumed: AssumedLink | undefined;
   sizes: SegmentSizes;
   qualities: SegmentQualities;
   options: StateOptions;
@@ -29,6 +30,7 @@ export function playerState({
   inFlight,
   record,
   clocks,
+  assumed,
   sizes,
   qualities,
   options,
@@ -61,6 +63,7 @@ export function playerState({
     ...(upcomingQualities && { upcomingQualities }),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: record.downloads,
+    ...(assumed && { assumed }),
     weights: options.weightsOf(situation),
     ...(live && { live }),
   };

@@ -11,6 +11,9 @@ import { type DashPlayer, set, setting } from './player.ts';
 import { arrivedOf } from './requests.ts';
 import { allowedRepresentations, Bitrates, type Limits, readSituation } from './situation.ts';
 
+/** dash.js's `DEFAULT_VIDEO_BITRATE`; `initialBitrate` leaves the first choice to dash.js. */
+const DEFAULT_BPS = 1e6;
+
 export class DashPort implements PlayerPort {
   readonly name = 'dash.js';
   readonly gauge: BufferGauge;
@@ -65,6 +68,10 @@ export class DashPort implements PlayerPort {
   manifestUrl(): string | undefined {
     // Optional, so that compatible players need not have it. A source may be a parsed manifest.
     return (this._player as { getSource?(): string }).getSource?.();
+  }
+
+  assumedBps(): number {
+    return DEFAULT_BPS;
   }
 
   situation(isFirst: boolean): Situation | undefined {

@@ -61,6 +61,10 @@ export class HlsPort implements PlayerPort {
     return performance.now() - this.switchedAtMs < abrSwitchInterval * 1000;
   }
 
+  assumedBps(): number | undefined {
+    return this.connection?.hls.bandwidthEstimate;
+  }
+
   situation(): Situation | undefined {
     const ladder = this.allowed();
     const { playlistSeconds, rate: catchUp } = this;

@@ -12,7 +12,7 @@ import { withAudio } from './variants.ts';
 /** The manager that Shaka asks. */
 interface AskedManager {
   /** Shaka's own manager. */
-  readonly inner: Pick<AbrManager, 'chooseVariant'>;
+  readonly inner: Pick<AbrManager, 'chooseVariant' | 'getBandwidthEstimate'>;
   /** As Shaka has configured it. */
   readonly settings: AbrSettings | undefined;
   /** The player prefers fast switching. */
@@ -76,6 +76,10 @@ export class ShakaPort implements PlayerPort {
 
   manifestUrl(): string | null {
     return this._player.getAssetUri();
+  }
+
+  assumedBps(): number | undefined {
+    return this.manager?.inner.getBandwidthEstimate();
   }
 
   situation(isFirst = false): Situation | undefined {

@@ -67,7 +67,9 @@ export class DashSession {
     private readonly _state: PlayerState,
     private readonly _isDynamic: boolean,
   ) {
-    const { ladderBps, bufferCapSeconds } = _state;
+    const { ladderBps, bufferCapSeconds, assumed } = _state;
+    // dash.js begins with its initial bitrate; the first segment's request shows it later.
+    this._representation = highestWithin(ladderBps, assumed?.playerBps || 0);
     if (ladderBps[ladderBps.length - 1]! > ladderBps[0]!) {
       this._parameters = new BolaParameters(ladderBps, bufferCapSeconds);
     }

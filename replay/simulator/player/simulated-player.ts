@@ -21,7 +21,7 @@ import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-li
 import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import { resolveScenario } from '../../scenario-file.ts';
-import type { Scenario } from '../../scenarios.ts';
+import { assumedLink, type Scenario } from '../../scenarios.ts';
 import { traceStartUtcMs } from '../../trace.ts';
 import type { EventQueue, QueuedEvent } from '../event-queue.ts';
 import { ObservedController } from '../observed-controller.ts';
@@ -135,7 +135,11 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const { options, queue, controller, scenario } = this;
     const { trace, utcErrorSeconds = 0 } = options;
     const utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + utcErrorSeconds) * 1000;
-    const host = virtualHost(queue, { run: (action) => this.run(action), pageLoad: options.pageLoad });
+    const host = virtualHost(queue, {
+      run: (action) => this.run(action),
+      pageLoad: options.pageLoad,
+      linkBps: assumedLink(scenario).browserBps,
+    });
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
@@ -172,6 +176,10 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   }
 
   manifestUrl(): undefined {}
+
+  assumedBps(): number {
+    return assumedLink(this.scenario).playerBps;
+  }
 
   situation(): Situation {
     const { playback, scenario } = this;
