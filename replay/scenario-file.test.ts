@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { parseScenario, resolveScenario, scenarioNamed } from './scenario-file.ts';
-import { MEASURED_BROWSER, SCENARIOS } from './scenarios.ts';
+import { assumedLink, MEASURED_BROWSER, SCENARIOS } from './scenarios.ts';
 
 const MINIMAL = { ladderBps: [1e6, 2e6], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.05 };
 
@@ -13,6 +13,9 @@ test('fills in the defaults', () => {
   expect(parse(MINIMAL)).toMatchObject({ ...MINIMAL, name: 'mine', ...defaults });
   const browser = { ...MEASURED_BROWSER, stallLevelSeconds: 0.5 };
   expect(parse({ ...MINIMAL, browser: { stallLevelSeconds: 0.5 } }).browser).toEqual(browser);
+  const assumed = { playerBps: 2e6, browserBps: 0 };
+  expect(parse({ ...MINIMAL, assumed: { playerBps: 2e6 } }).assumed).toEqual(assumed);
+  expect(assumedLink(scenarioNamed('pensieve-60'))).toEqual({ playerBps: 1e6, browserBps: 2.5e6 });
 });
 
 test.each(Object.keys(SCENARIOS))('reads %s as it is written in results', (name) => {

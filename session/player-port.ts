@@ -3,7 +3,7 @@
  * are bits; adapters convert. `adaptation.ts` has the calls in the other direction.
  */
 
-import type { LiveState, PlayerState } from '../abr/controller.ts';
+import type { AssumedLink, LiveState, PlayerState } from '../abr/controller.ts';
 import type { Arrived } from '../predictor/link/segment-download.ts';
 
 /** A part of the presentation with its own segments: a period in DASH, otherwise the whole presentation. */
@@ -153,8 +153,8 @@ export interface PlayerPort {
    * first segment of a session, the page may restrict the ladder to an initial bitrate.
    */
   situation(isFirst: boolean): Situation | undefined;
-  /** Throughput in bit/s that the player assumes before it measures. Default: none, so that a session begins at the lowest. */
-  assumedBps?(): number | undefined;
+  /** The link before it is measured; `browserBps`: as the browser knows it. Default: nothing, so a session begins at the lowest. */
+  assumed?(browserBps: number | undefined): AssumedLink;
   /** Aborts the video download in flight and requests the segment again in the chosen representation. */
   abandon(choice: Choice): void;
   /** On demand, what has arrived of a request in flight. A port that has it may skip reports (`Downloads.skipReport`). */

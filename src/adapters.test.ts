@@ -33,7 +33,7 @@ const PLAYERS: Record<string, (options: LeoAbrOptions) => HeardPlayer> = {
   'Shaka Player': (options) => loaded(shaka.attached(options)),
 };
 
-describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
+describe.each(Object.entries(PLAYERS))('%s', (name, start) => {
   const scripted = (next = 0, more: LeoAbrOptions = {}) => {
     const controller = new ScriptedAbandoning(next);
     return { ...start({ controller, ...more }), controller, state: () => controller.states.at(-1)! };
@@ -91,6 +91,17 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
     } finally {
       globalThis.PerformanceObserver = real;
     }
+  });
+
+  test('until something is measured, the state has the rates that player and browser assume', () => {
+    Object.assign(navigator, { connection: { downlink: 10 } });
+    const { player, state } = scripted();
+    const playerBps = name === 'Shaka Player' ? 1.5e6 : 1e6;
+    expect(state().assumed).toEqual({ playerBps, browserBps: 10e6 });
+    Reflect.deleteProperty(navigator, 'connection');
+    player.download(0, 3e6, 1);
+    player.ask();
+    expect(state().assumed).toBeUndefined();
   });
 
   test('another source begins another session', () => {

@@ -11,8 +11,9 @@ const FIRST_PICTURE_SECONDS = 1;
  * over a second. The browser may know a faster link than the player assumes.
  */
 export function firstChoice(state: PlayerState): Pick<Decision, 'representation' | 'reason'> {
-  const { playerBps = 0, browserBps = 0 } = state.assumed || {};
-  const mostBits = FIRST_PICTURE_SECONDS * Math.max(playerBps, browserBps);
+  const { assumed } = state;
+  const playerBps = assumed?.playerBps || 0;
+  const mostBits = FIRST_PICTURE_SECONDS * Math.max(playerBps, assumed?.browserBps || 0);
   const sizesBits = sizesAt(state, 0);
   let representation = highestWithin(state.ladderBps, playerBps);
   while (representation > 0 && sizesBits[representation]! > mostBits) representation--;

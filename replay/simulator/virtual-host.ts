@@ -6,11 +6,7 @@ import type { EventQueue } from './event-queue.ts';
 /** `run` brings the player's state up to now, then runs a timer's action. */
 export function virtualHost(
   queue: EventQueue,
-  {
-    run,
-    pageLoad = () => undefined,
-    linkBps,
-  }: { run(action: () => void): void; pageLoad?: Host['pageLoad'] | undefined; linkBps: number },
+  { run, pageLoad = () => undefined }: { run(action: () => void): void; pageLoad?: Host['pageLoad'] | undefined },
 ): Host {
   return {
     nowMs: () => queue.nowSeconds * 1000,
@@ -30,7 +26,7 @@ export function virtualHost(
     storage: () => undefined,
     fetch: () => Promise.reject(new Error('the simulator has no network')),
     absoluteUrl: (url) => new URL(url),
-    linkBps: () => linkBps,
+    linkBps: () => undefined,
     pageLoad,
     console: { warn() {}, debug() {} },
   };

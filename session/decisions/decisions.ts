@@ -3,7 +3,7 @@
 import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
 import type { Events } from '../page/events.ts';
-import type { Choice, PlayerPort } from '../player-port.ts';
+import type { Choice, PlayerPort, Situation } from '../player-port.ts';
 import type { Session } from '../requests/session.ts';
 import type { SessionClock } from '../requests/session-clock.ts';
 import type { Planner } from './planner.ts';
@@ -35,10 +35,22 @@ export class Decisions {
   /** Returns the representation to request the segment in flight in once more; undefined to let the download finish. */
   reconsider(nowSeconds: number): Choice | undefined {
     const { record } = this._parts.session;
-    if (!this._parts.planner.controller.reconsider) return undefined;
+    if (!this._parts.planner.controller.reconsider && !record.active?.isRefused) return undefined;
     this._parts.readArrived();
     const inFlight = record.inFlight(nowSeconds);
     return inFlight && this._ask(inFlight);
+  }
+
+  /** The next lower representation, else the next higher one, if the server has refused the download in flight. */
+  private _insteadOfRefused({ ladder }: Situation): Decision | undefined {
+    const { active, origin } = this._parts.session.record;
+    if (!active?.isRefused) return undefined;
+    const current = ladder.findIndex(({ id }) => id === active.segment.representation.id);
+    const others = [...ladder.slice(0, current).reverse(), ...ladder.slice(current + 1)];
+    const other = others.find(({ id }) => !origin.isUnanswered(id));
+    if (!other) return undefined;
+    const { controller } = this._parts.planner;
+    return { representation: ladder.indexOf(other), controller: controller.name, reason: 'no answer from the other' };
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
@@ -57,9 +69,11 @@ export class Decisions {
     const input = planner.takeInput(situation, inFlight);
     const { state, forecast } = input;
     return events.attempt('controller-failed', 'the controller failed', () => {
-      const decision = inFlight
-        ? controller.reconsider!(state, inFlight, forecast)
-        : controller.decide(state, forecast);
+      const refused = inFlight && this._insteadOfRefused(situation);
+      const decision =
+        refused || !inFlight
+          ? refused || controller.decide(state, forecast)
+          : controller.reconsider?.(state, inFlight, forecast) || 'keep';
       if (decision === 'keep') {
         planner.kept = { situation, inFlight: inFlight!, input };
         const seconds = controller.keepsForSeconds ? controller.keepsForSeconds(state, inFlight!) : 0;

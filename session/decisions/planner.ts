@@ -1,6 +1,6 @@
 /** The session's controller and its input. */
 
-import type { AssumedLink, Controller, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { Controller, InFlight, PlayerState } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
 import type { Host } from '../host.ts';
@@ -30,7 +30,7 @@ export interface Moment {
 }
 
 interface PlannerParts {
-  port: Pick<PlayerPort, 'situation' | 'assumedBps'>;
+  port: Pick<PlayerPort, 'situation' | 'assumed'>;
   session: Session;
   clock: SessionClock;
   sizes: SegmentSizes;
@@ -70,10 +70,10 @@ export class Planner {
    * forecast, and that playback has begun. `inFlight`: the download to reconsider; undefined for the next segment.
    */
   takeInput(situation: Situation, inFlight: InFlight | undefined): Input {
-    const { session, clock, forecasting, sizes, qualities, options } = this._parts;
+    const { port, session, clock, forecasting, sizes, qualities, options } = this._parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const { record } = session;
-    const assumed = record.downloads.length === 0 ? this._assumed() : undefined;
+    const assumed = record.downloads.length === 0 ? port.assumed?.(options.host.linkBps()) : undefined;
     const state = playerState({
       situation,
       inFlight,
@@ -88,10 +88,5 @@ export class Planner {
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
     return { state, forecast };
-  }
-
-  private _assumed(): AssumedLink {
-    const { port, options } = this._parts;
-    return { playerBps: port.assumedBps && port.assumedBps(), browserBps: options.host.linkBps() };
   }
 }

@@ -79,9 +79,16 @@ export class Downloads {
     ticker.update();
   }
 
-  /** The player has sent the same request again. */
-  restarted(request: object): void {
-    this._downloads.get(request)?.restarted(this._parts.clock.nowSeconds());
+  /** The player has sent the same request again. `isLimited`: it gives up playback after some attempts. */
+  restarted(request: object, isLimited = false): void {
+    const { session, clock } = this._parts;
+    const download = this._downloads.get(request);
+    // A live segment may not exist yet.
+    const isRefused = isLimited && download?.receivedBits === 0 && !session.record.live.isRequested;
+    download?.restarted(clock.nowSeconds());
+    if (!isRefused || !(download instanceof VideoDownload)) return;
+    download.isRefused = true;
+    download.keptUntilSeconds = download.dueSeconds = 0;
   }
 
   /** The server answered that a segment does not exist yet; the player asks again. */
@@ -164,6 +171,7 @@ export class Downloads {
     const isWhole = outcome === 'whole';
     if (!(download instanceof VideoDownload)) download.ended(nowSeconds, outcome, source === 'cache');
     else {
+      if (download.isRefused && download.receivedBits === 0) outcome = 'failed';
       const endSeconds = isWhole ? lastProgressAtSeconds! : nowSeconds;
       const told =
         downloadSeconds === undefined ? endSeconds - requestedAtSeconds : unansweredSeconds + downloadSeconds;

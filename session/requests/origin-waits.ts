@@ -96,6 +96,11 @@ export class OriginWaits {
     return isSlow ? Math.max(0, seconds - usualSeconds) : 0;
   }
 
+  /** Since the latest whole download, a request for this representation had no answer. */
+  isUnanswered(id: string): boolean {
+    return this._broken?.unanswered.has(id) === true;
+  }
+
   /** The situation with the set-up time of a switch to each representation. */
   applied(situation: Situation, nowSeconds: number): Situation {
     if (this._afterSwitch.size + this._avoided.size === 0) return situation;

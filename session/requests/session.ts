@@ -39,6 +39,9 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
+  /** An attempt has failed without a bit, and the player may give up: another representation is requested. */
+  isRefused = false;
+
   /** Until then, on the session's clock, the download is not reconsidered. */
   keptUntilSeconds = 0;
 

@@ -1,6 +1,7 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
+import type { AssumedLink } from '../../abr/controller.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
@@ -70,8 +71,8 @@ export class DashPort implements PlayerPort {
     return (this._player as { getSource?(): string }).getSource?.();
   }
 
-  assumedBps(): number {
-    return DEFAULT_BPS;
+  assumed(browserBps: number | undefined): AssumedLink {
+    return { playerBps: DEFAULT_BPS, browserBps };
   }
 
   situation(isFirst: boolean): Situation | undefined {

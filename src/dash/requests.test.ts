@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { bitsOf, ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
+import { bitsOf, Scripted, ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attached } from './fake-player.fixture.ts';
 
 useManualClock();
@@ -53,6 +53,23 @@ test('bytes are counted in low-latency mode, from the parts of the body, without
   expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
   request.bytesLoaded = request.bytesTotal = 410e3;
   expect(ended()).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
+});
+
+test('a request that dash.js repeats is sent in the next representation, each once: dash.js ends playback after four', () => {
+  const { player, handle } = attached({ controller: new Scripted(1) });
+  player.ask();
+  const choices: number[] = [];
+  let sent = player.send(0);
+  for (let i = 0; i < 3; i++) {
+    wait(1);
+    player.attempt(sent);
+    wait(0.1);
+    if (player.qualitySet.length === 0) break;
+    choices.push(player.abandon(sent));
+    sent = player.send(0);
+  }
+  expect(choices).toEqual([0, 2]);
+  expect(handle.state).toMatchObject({ wastedBits: 0, faults: [] });
 });
 
 test('bytes are counted without progress events, from the body', () => {

@@ -44,7 +44,7 @@ export class Requests {
     const { request } = customData || {};
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
-      if (this._attempted.has(request)) adaptation.guard(() => adaptation.downloads.restarted(request));
+      if (this._attempted.has(request)) adaptation.guard(() => adaptation.downloads.restarted(request, true));
       this._attempted.add(request);
       // dash.js reads only other bodies in parts.
       if (!request.availabilityTimeComplete)

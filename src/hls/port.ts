@@ -2,6 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, Level } from 'hls.js';
+import type { AssumedLink } from '../../abr/controller.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
@@ -61,8 +62,8 @@ export class HlsPort implements PlayerPort {
     return performance.now() - this.switchedAtMs < abrSwitchInterval * 1000;
   }
 
-  assumedBps(): number | undefined {
-    return this.connection?.hls.bandwidthEstimate;
+  assumed(browserBps: number | undefined): AssumedLink {
+    return { playerBps: this.connection?.hls.bandwidthEstimate, browserBps };
   }
 
   situation(): Situation | undefined {

@@ -1,5 +1,6 @@
 /** Implements the core's port for Shaka Player: what may be chosen, and how to switch. */
 
+import type { AssumedLink } from '../../abr/controller.ts';
 import type { Guard } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
@@ -23,6 +24,8 @@ interface AskedManager {
   linkBps(): number;
 }
 
+/** Segments of an HLS stream before its first picture. */
+const PROBED_SEGMENTS = 3;
 /** If the buffer is replaced, this many segments stay. */
 const KEPT_SEGMENTS = 1.5;
 /** Shaka's default for `streaming.maxDisabledTime`, and the time for which a failed variant is banned instead. */
@@ -78,8 +81,12 @@ export class ShakaPort implements PlayerPort {
     return this._player.getAssetUri();
   }
 
-  assumedBps(): number | undefined {
-    return this.manager?.inner.getBandwidthEstimate();
+  /** Of an HLS stream, Shaka first loads two whole segments, in search of captions, which the plugin cannot abandon. */
+  assumed(browserBps: number | undefined): AssumedLink {
+    const playerBps = this.manager!.inner.getBandwidthEstimate();
+    return this.presentation.variants.isOfVariants
+      ? { playerBps: playerBps / PROBED_SEGMENTS, browserBps: undefined }
+      : { playerBps, browserBps };
   }
 
   situation(isFirst = false): Situation | undefined {

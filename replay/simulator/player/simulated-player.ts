@@ -138,7 +138,6 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const host = virtualHost(queue, {
       run: (action) => this.run(action),
       pageLoad: options.pageLoad,
-      linkBps: assumedLink(scenario).browserBps,
     });
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
@@ -177,8 +176,8 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
 
   manifestUrl(): undefined {}
 
-  assumedBps(): number {
-    return assumedLink(this.scenario).playerBps;
+  assumed() {
+    return assumedLink(this.scenario);
   }
 
   situation(): Situation {
