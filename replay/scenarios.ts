@@ -246,9 +246,10 @@ export function scaleText({ traceScale }: Pick<Scenario, 'traceScale'>): string 
 }
 
 /** dash.js's default, and what a new profile of Chromium says, unless all links are scaled to a lower mean. */
-export function assumedLink({ assumed, traceScale }: Pick<Scenario, 'assumed' | 'traceScale'>) {
-  const meanBps = 'meanBps' in traceScale ? traceScale.meanBps : Number.POSITIVE_INFINITY;
-  return assumed ?? { playerBps: 1e6, browserBps: Math.min(10e6, meanBps) };
+export function assumedLink({ assumed, traceScale }: Partial<Pick<Scenario, 'assumed' | 'traceScale'>>) {
+  const browserBps = 10e6;
+  const meanBps = traceScale && 'meanBps' in traceScale ? traceScale.meanBps : browserBps;
+  return assumed ?? { playerBps: 1e6, browserBps: Math.min(browserBps, meanBps) };
 }
 
 /** The factor of the trace's rates in this scenario, without the payload share. The user's own traces keep theirs. */

@@ -81,10 +81,13 @@ export class ShakaPort implements PlayerPort {
     return this._player.getAssetUri();
   }
 
-  /** Of an HLS stream, Shaka first loads two whole segments, in search of captions, which the plugin cannot abandon. */
+  /**
+   * Of an HLS stream, Shaka first loads two more whole segments of the choice, in search of captions, which the plugin
+   * cannot abandon. Shaka knows the type of the stream after the first choice, so its URL tells it.
+   */
   assumed(browserBps: number | undefined): AssumedLink {
     const playerBps = this.manager!.inner.getBandwidthEstimate();
-    return this.presentation.variants.isOfVariants
+    return /\.m3u8/i.test(String(this.manifestUrl()))
       ? { playerBps: playerBps / PROBED_SEGMENTS, browserBps: undefined }
       : { playerBps, browserBps };
   }

@@ -25,7 +25,7 @@ export class Variants {
   /** A video stream's bitrate and id stay the same: Shaka changes `bandwidth` when it has loaded an HLS playlist. */
   private readonly _rungs = new Map<ShakaStream, VariantRung>();
   /** HLS: only variants declare a bandwidth. */
-  isOfVariants: boolean | undefined;
+  private _isOfVariants: boolean | undefined;
   private _isUnknown = false;
 
   get hasVideo(): boolean {
@@ -43,7 +43,7 @@ export class Variants {
     if (videos.every((video) => this._rungs.has(video))) return;
     // Another source.
     if (!videos.some((video) => this._rungs.has(video))) this._forgetRungs();
-    this.isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
+    this._isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
     const rungs = withBitrates(videos.map((video) => this._rungs.get(video) || this._declared(video)));
     this._isUnknown = !rungs;
     const taken = new Set([...this._rungs.values()].map(({ id }) => id));
@@ -73,14 +73,14 @@ export class Variants {
 
   private _forgetRungs(): void {
     this._rungs.clear();
-    this.isOfVariants = undefined;
+    this._isOfVariants = undefined;
     this._isUnknown = false;
   }
 
   private _declared(video: ShakaStream): VariantRung {
     const { width, height, frameRate, codecs: codec, bandwidth } = video;
     const ofVariants = this.all.filter((variant) => variant.video === video).map((variant) => variant.bandwidth);
-    const bitrateBps = this.isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
+    const bitrateBps = this._isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
     const id = video.originalId || String(video.id);
     return { id, video, bitrateBps: bitrateBps || 0, width, height, frameRate, codec };
   }

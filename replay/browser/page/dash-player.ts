@@ -2,6 +2,7 @@
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
 import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr';
+import { assumedLink } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import { BUFFER_BEHIND_SECONDS, type PlayerContext, REQUEST_TIMEOUT_MS, type TestPlayer } from './test-player.ts';
 
@@ -12,7 +13,7 @@ export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: P
   record(player, requests);
   listen(player, 'error', ({ error }) => onFault(`dash.js: ${(error as Error).message ?? JSON.stringify(error)}`));
   listen(player, 'playbackNotAllowed', () => onNotAllowed?.());
-  // dash.js has begun at the lowest representation; from here on the algorithm decides.
+  // dash.js has begun with what the scenario assumes; from here on the algorithm decides.
   listen(player, 'streamInitialized', () => {
     player.updateSettings({ streaming: { abr: { initialBitrate: { video: -1 } } } });
   });
@@ -35,8 +36,8 @@ export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: P
 }
 
 function playerSettings({ scenario, algorithm }: PlayerContext['config']): object {
-  const { bufferCapSeconds, ladderBps, live } = scenario;
-  const { rules, catchUp } = browserAlgorithm(algorithm);
+  const { bufferCapSeconds, live } = scenario;
+  const { rules, catchUp, controller } = browserAlgorithm(algorithm);
   return {
     streaming: {
       buffer: {
@@ -65,7 +66,8 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
         },
       }),
       abr: {
-        initialBitrate: { video: ladderBps[0]! / 1000 },
+        // The plugin decides on the first segment, too.
+        initialBitrate: { video: controller ? -1 : assumedLink(scenario).playerBps / 1000 },
         // Resource timing gives the first entry of a URL, which may belong to an abandoned request.
         throughput: { useResourceTimingApi: false },
         ...(rules && {

@@ -67,8 +67,7 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
     },
     start() {
       if (!hls) {
-        // Like dash.js, hls.js's own ABR begins at the lowest level.
-        hls = new Hls({ ...settings, startLevel: 0 });
+        hls = new Hls(settings);
         // The plugin does this, too: sessions compare ABRs, not a flaw of hls.js.
         keepPartEnds(hls, (action, event) => action(event!));
       }

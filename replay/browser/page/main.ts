@@ -14,7 +14,7 @@ import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
-import { CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
+import { assumedLink, CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
 import { ObservedController } from '../../simulator/observed-controller.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import { type DecisionRecord, decisionRecord } from '../record/decisions.ts';
@@ -63,6 +63,10 @@ class BenchSession {
 
   static async prepare(config: SessionConfig): Promise<BenchSession> {
     const session = new BenchSession(config);
+    // What the browser assumes depends on what it has played before.
+    Object.defineProperty((navigator as { connection?: object }).connection ?? {}, 'downlink', {
+      value: assumedLink(config.scenario).browserBps / 1e6,
+    });
     await session.#clock.synchronise();
     const { player: name, controller } = browserAlgorithm(config.algorithm);
     const newPlayer = await loadPlayer(name);

@@ -2,6 +2,7 @@
 
 import { createLeoAbrFactory } from 'leo-abr/shaka';
 import shaka from 'shaka-player';
+import { assumedLink } from '../../scenarios.ts';
 import {
   BUFFER_BEHIND_SECONDS,
   bufferGoalSeconds,
@@ -19,9 +20,8 @@ export function shakaPlayer(context: PlayerContext): TestPlayer {
   const { scenario, sessionUrl } = context.config;
   const player = new shaka.Player();
   player.configure({
-    // Shaka's own ABR begins, like dash.js's, at the lowest variant.
     abr: {
-      defaultBandwidthEstimate: scenario.ladderBps[0]!,
+      defaultBandwidthEstimate: assumedLink(scenario).playerBps,
       useNetworkInformation: false,
       // Shaka does not play a quality for 30 s after a busy machine has dropped 15 % of its pictures.
       droppedFrames: false,

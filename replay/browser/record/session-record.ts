@@ -15,7 +15,8 @@ export interface SessionConfig {
   own?: OwnAlgorithm;
   seed: number;
   scenario: Pick<ResolvedScenario, 'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'live' | 'qualities'> &
-    Pick<ResolvedScenario, 'rttSeconds' | 'mu' | 'lambda'>;
+    Pick<ResolvedScenario, 'rttSeconds' | 'mu' | 'lambda'> &
+    Partial<Pick<ResolvedScenario, 'assumed' | 'traceScale'>>;
   segmentCount: number;
   /** In a household: the second of the link's clock at which the session begins. 0: its first request starts that clock. */
   joinSeconds: number;
