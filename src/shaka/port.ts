@@ -82,8 +82,8 @@ export class ShakaPort implements PlayerPort {
   }
 
   /**
-   * Of an HLS stream, Shaka first loads two more whole segments of the choice, in search of captions, which the plugin
-   * cannot abandon. Shaka knows the type of the stream after the first choice, so its URL tells it.
+   * Shaka first loads two more whole segments of an HLS stream, in search of captions, which the plugin cannot abandon.
+   * Shaka tells the type of the stream only later, so its URL has to.
    */
   assumed(browserBps: number | undefined): AssumedLink {
     const playerBps = this.manager!.inner.getBandwidthEstimate();
