@@ -118,6 +118,8 @@ export interface InFlight {
   firstByteAtSeconds?: number | undefined;
   /** Arrival of the newest of `receivedBits`; undefined if unknown. */
   lastBitsAtSeconds?: number | undefined;
+  /** Rate of the newest part, at most 1 s without waits for the encoder; only live, undefined until something is measured. */
+  recent?: { bps: number; seconds: number } | undefined;
   /** Earlier abandonments of this segment. */
   abandonments: number;
   /** Bits of media requested and wasted in this session, for the limit on waste. */

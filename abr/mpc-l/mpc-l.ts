@@ -12,6 +12,7 @@ import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 import { tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
+import type { SlowedLink } from './live/slowed-link.ts';
 import {
   describeChange,
   describeEvaluation,
@@ -31,6 +32,7 @@ const SETTLE_SECONDS = 0.3;
 /** A kept download is reconsidered after this share of the buffered time, at the live edge after `LIVE_KEPT_SECONDS`. */
 const KEPT_SHARE = 0.2;
 const LIVE_KEPT_SECONDS = 1;
+const SLOWED_KEPT_SECONDS = 0.2;
 /** On demand, a request without an answer for this long is sent again at the lowest bitrate. */
 const HUNG_SECONDS = 8;
 /** A download is reconsidered after this time at the latest, because the viewer may play faster meanwhile. */
@@ -45,6 +47,8 @@ export interface LivePart {
    * or 2. Default 2.
    */
   outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): Outcomes;
+  /** What a link that is slower than ever seen allows. */
+  readonly slowed: Pick<SlowedLink, 'isSlowed' | 'ceilingBps' | 'replacement'>;
   /** The pace; towards the target without a forecast. Absent if the player sets the rate. */
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
 }
@@ -81,7 +85,8 @@ export class MpcL implements Controller {
       return { ...decision, controller: this.name, reason, ...this._keptPart(state, decision.representation) };
     }
     // Going back up right after an abandonment would cost two switches.
-    const ceilingBps = abandonedBitrateBps(state);
+    const inTimeBps = state.live ? this._live.slowed.ceilingBps(state) : Number.POSITIVE_INFINITY;
+    const ceilingBps = Math.min(abandonedBitrateBps(state), inTimeBps);
     const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, usable), ceilingBps);
     const handover = this._loweredFor(state, usable, best);
     return {
@@ -103,6 +108,11 @@ export class MpcL implements Controller {
     const isRunningOut = state.bufferLevelSeconds < state.segmentSeconds;
     if (isSilent && isRunningOut && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
       return { representation: 0, controller: this.name, reason: 'no answer: lowest' };
+    }
+    const inTime = state.live ? this._live.slowed.replacement(state, inFlight) : -1;
+    if (inTime >= 0) {
+      const reason = `abandoned for ${megabits(state, inTime)}: the link is slower than ever seen`;
+      return { representation: inTime, controller: this.name, reason, keepsForSeconds: SETTLE_SECONDS };
     }
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     const usable = usableForecast(forecast, state, inFlight);
@@ -136,7 +146,8 @@ export class MpcL implements Controller {
 
   /** A share of the buffered time, because little changes meanwhile; a fixed time at the live edge. */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
-    const keptSeconds = state.live ? LIVE_KEPT_SECONDS : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
+    const liveSeconds = state.live && this._live.slowed.isSlowed(state, inFlight) ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
+    const keptSeconds = state.live ? liveSeconds : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
     return Math.max(Math.min(1, keptSeconds), this._mustKeepSeconds(state, inFlight));
   }
 

@@ -55,7 +55,8 @@ function isPlausible(forecast: QuantileForecast, state: PlayerState, inFlight?: 
   return !isTooFast && !isTooSlow;
 }
 
-function rateOf({ receivedBits, downloadSeconds, latencySeconds = 0 }: Download): number {
+/** Rate of the bits after the first one. */
+export function rateOf({ receivedBits, downloadSeconds, latencySeconds = 0 }: Download): number {
   return receivedBits / Math.max(1e-3, downloadSeconds - Math.max(0, latencySeconds));
 }
 

@@ -8,6 +8,9 @@ const MOST_LAG_SECONDS = 0.5;
 const LAG_GROWTH_SECONDS = 0.001;
 /** Bits that arrived without a wait for this long show the link's rate. */
 const MEASURED_SECONDS = 0.05;
+/** The recent rate of a download is over at most the longer time, and known after the shorter one. */
+const RECENT_SECONDS = 1;
+const LEAST_RECENT_SECONDS = 0.25;
 /** Least transfer time of the first bits after a wait, whose departure is unknown. */
 const SHORTEST_TRANSFER_SECONDS = 0.01;
 
@@ -56,6 +59,8 @@ export class LiveWaits {
   private _transferSeconds = 0;
   /** Parts that arrived without a wait for the encoder. */
   private _measured = { bits: 0, seconds: 0 };
+  /** The bits until some moments of the last second, whose times are without waits. */
+  private _marks: { atSeconds: number; bits: number }[] = [];
 
   constructor(
     private readonly _edge: LiveEdge,
@@ -73,10 +78,13 @@ export class LiveWaits {
     return this._announcedSeconds(this._chunks) + this._edge.lagSeconds;
   }
 
-  /** Moves the times of the request as if its media had existed when it was sent. */
-  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(request: T, now: number): T {
+  /** Moves the times of the request as if its media had existed when it was sent, and adds its recent rate. */
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent'>>(request: T, now: number): T {
     const waitedSeconds = this._waitedUntil(now);
     const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
+    const first = this._recentMarks(now - waitedSeconds)[0];
+    const seconds = first ? now - waitedSeconds - first.atSeconds : 0;
+    if (seconds >= LEAST_RECENT_SECONDS) moved.recent = { bps: (this._bits - first!.bits) / seconds, seconds };
     if (request.firstByteAtSeconds === undefined) return moved;
     const afterFirstByteSeconds = waitedSeconds - this._waitedBeforeFirstByteSeconds;
     return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
@@ -97,6 +105,7 @@ export class LiveWaits {
     this._bits = 0;
     this._transferSeconds = 0;
     this._measured = { bits: 0, seconds: 0 };
+    this._marks = [];
   }
 
   /**
@@ -125,6 +134,8 @@ export class LiveWaits {
     this._isInChunk = chunks === undefined || chunks === 0;
     this._bits += bits;
     this._arrivedSeconds = atSeconds;
+    const mark = { atSeconds: atSeconds - this._waitedSeconds, bits: this._bits };
+    this._recentMarks(mark.atSeconds).push(mark);
     return isBound ? sinceSeconds : undefined;
   }
 
@@ -147,6 +158,13 @@ export class LiveWaits {
     const { bits, seconds } = this._measured;
     if (seconds >= MEASURED_SECONDS) return (this._bits * seconds) / bits;
     return this._bits / this._transferSeconds >= knownBps ? this._transferSeconds : undefined;
+  }
+
+  /** The marks without those that are too old, except the newest of these. */
+  private _recentMarks(nowSeconds: number): { atSeconds: number; bits: number }[] {
+    const marks = this._marks;
+    while (marks.length > 1 && marks[1]!.atSeconds <= nowSeconds - RECENT_SECONDS) marks.shift();
+    return marks;
   }
 
   /** Waited time until `nowSeconds`. */

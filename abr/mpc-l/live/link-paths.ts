@@ -26,7 +26,7 @@ export class LinkPaths {
   }
 
   /** Fills the table of future 0 from a path. */
-  sample(path: CapacityPath): void {
+  sample(path: Pick<CapacityPath, 'cumulativeBits'>): void {
     const { bits } = this;
     for (let cell = 1; cell <= CELLS; cell++) {
       bits[cell] = Math.max(bits[cell - 1]! + LEAST_CELL_BPS * CELL_SECONDS, path.cumulativeBits(cell * CELL_SECONDS));

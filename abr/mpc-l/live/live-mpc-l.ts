@@ -12,6 +12,7 @@ import { COPIES, LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
 import { paceOf } from './pace.ts';
 import { PathPlan } from './path-plan.ts';
+import { SlowedLink } from './slowed-link.ts';
 
 export interface LiveMpcLOptions extends MpcLOptions {
   /** Whether the controller sets the playback rate instead of the player's own catch-up. Default true. */
@@ -28,6 +29,7 @@ export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: 
 /** MPC-L's plan of live streams: the chunks of requests in futures of 0.1 s. */
 class LiveEdge implements LivePart {
   readonly fallback = new PathPlan();
+  readonly slowed: SlowedLink;
   readonly pace?: NonNullable<LivePart['pace']>;
   private readonly _options: ResolvedMpcLOptions;
   private _link: LinkFutures | undefined;
@@ -36,6 +38,7 @@ class LiveEdge implements LivePart {
 
   constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {
     this._options = options;
+    this.slowed = new SlowedLink(options);
     if (!isPacing) return;
     this.pace = (state, inFlight, forecast) =>
       paceOf(state, inFlight, {

@@ -91,6 +91,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     };
   }
 
+  /** Seconds of stalls for the request's segment in the first future. */
+  stallSeconds(request: LiveRequest): number {
+    return this._begin(0, request, this._chunkCount - request.buffered);
+  }
+
   /** Whether the download is expected to stall playback for `liveLateSeconds`. */
   isLate(running: LiveRequest): boolean {
     let stallSeconds = 0;
