@@ -11,8 +11,8 @@ import { lastIndexAtMost, qualitiesAt } from '../state/ladder.ts';
 import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 import { tailWeightOf } from './later-segments.ts';
-import type { ResolvedMpcLOptions } from './options.ts';
 import type { SlowedLink } from './live/slowed-link.ts';
+import type { ResolvedMpcLOptions } from './options.ts';
 import {
   describeChange,
   describeEvaluation,
@@ -87,12 +87,13 @@ export class MpcL implements Controller {
     // Going back up right after an abandonment would cost two switches.
     const inTimeBps = state.live ? this._live.slowed.ceilingBps(state) : Number.POSITIVE_INFINITY;
     const ceilingBps = Math.min(abandonedBitrateBps(state), inTimeBps);
+    const excluded = ceilingBps < inTimeBps ? 'was just abandoned' : 'would be late: the link is slower than ever seen';
     const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, usable), ceilingBps);
     const handover = this._loweredFor(state, usable, best);
     return {
       representation: best,
       controller: this.name,
-      reason: `${usable.source}: ${handover}${reasonOf(state, evaluations, best, ceilingBps)}`,
+      reason: `${usable.source}: ${handover}${reasonOf(state, evaluations, best, { ceilingBps, excluded })}`,
       ...this._forecastPart(state, usable),
       ...this._keptPart(state, best),
       candidates,
@@ -146,7 +147,8 @@ export class MpcL implements Controller {
 
   /** A share of the buffered time, because little changes meanwhile; a fixed time at the live edge. */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
-    const liveSeconds = state.live && this._live.slowed.isSlowed(state, inFlight) ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
+    const liveSeconds =
+      state.live && this._live.slowed.isSlowed(state, inFlight) ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
     const keptSeconds = state.live ? liveSeconds : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
     return Math.max(Math.min(1, keptSeconds), this._mustKeepSeconds(state, inFlight));
   }
@@ -199,12 +201,17 @@ export class MpcL implements Controller {
 }
 
 /** Describes the expectation of the choice, and why the next higher bitrate was rejected. */
-function reasonOf(state: PlayerState, evaluations: readonly Evaluation[], best: number, ceilingBps: number): string {
+function reasonOf(
+  state: PlayerState,
+  evaluations: readonly Evaluation[],
+  best: number,
+  { ceilingBps, excluded }: { ceilingBps: number; excluded: string },
+): string {
   const chosen = evaluations[best]!;
   const above = evaluations[best + 1];
   if (above === undefined) return `${describeEvaluation(chosen)}; no higher bitrate`;
   const next = megabits(state, best + 1);
-  if (state.ladderBps[best + 1]! >= ceilingBps) return `${describeEvaluation(chosen)}; ${next} was just abandoned`;
+  if (state.ladderBps[best + 1]! >= ceilingBps) return `${describeEvaluation(chosen)}; ${next} ${excluded}`;
   return comparison(chosen, next, above);
 }
 

@@ -37,8 +37,21 @@ test('a live download that the encoder limits shows a lower bound, which counts 
 
 test('a live download that exists as a whole is measured as it comes', () => {
   const { live, rateBps } = download({ requestedAtSeconds: 14, arrivals: atTheEdge(0, 14.3) });
-  expect(live.withoutWaits({ requestedAtSeconds: 14 }, 16)).toEqual({ requestedAtSeconds: 14 });
+  expect(live.withoutWaits({ requestedAtSeconds: 14 }, 16)).toMatchObject({ requestedAtSeconds: 14 });
   expect(rateBps(100e6)).toBeCloseTo(8e6 / 2.05);
+});
+
+test('the recent rate of a live download is of at most its last second, without waits for the encoder', () => {
+  const recentOf = (arrivals: readonly number[], nowSeconds: number) => {
+    const live = new LiveWaits(new LiveEdge(), SEGMENT, 10);
+    for (const at of arrivals) live.received(at, CHUNK_BITS, 1);
+    return live.withoutWaits<Parameters<typeof live.withoutWaits>[0]>({ requestedAtSeconds: 10 }, nowSeconds).recent;
+  };
+  // Each chunk takes 0.05 s after a wait of 0.2 s.
+  expect(recentOf(atTheEdge(0.05), 11.8)?.bps).toBeCloseTo(CHUNK_BITS / 0.05, -5);
+  // Three chunks at once, then one in 2 s.
+  expect(recentOf([14.1, 14.2, 14.3, 16.3], 16.3)?.bps).toBeLessThan(CHUNK_BITS);
+  expect(recentOf([14.1, 14.2], 14.2)).toBeUndefined();
 });
 
 test('a live download that the link limits from some chunk on is measured from there on', () => {

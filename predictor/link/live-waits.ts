@@ -79,7 +79,10 @@ export class LiveWaits {
   }
 
   /** Moves the times of the request as if its media had existed when it was sent, and adds its recent rate. */
-  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent'>>(request: T, now: number): T {
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent'>>(
+    request: T,
+    now: number,
+  ): T {
     const waitedSeconds = this._waitedUntil(now);
     const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
     const first = this._recentMarks(now - waitedSeconds)[0];

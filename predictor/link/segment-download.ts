@@ -202,7 +202,10 @@ export class LinkWatch {
   }
 
   /** See `LiveWaits.withoutWaits`. */
-  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent'>>(times: T, nowSeconds: number): T {
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent'>>(
+    times: T,
+    nowSeconds: number,
+  ): T {
     return this._waits ? this._waits.withoutWaits(times, nowSeconds) : times;
   }
 

@@ -11,7 +11,7 @@ import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { traceUntil } from './made-up.fixture.ts';
+import { EXACT, traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
@@ -183,3 +183,42 @@ test.each([
   expect(stallSeconds).toBeGreaterThanOrEqual(leastSeconds);
   expect(stallSeconds).toBeLessThan(mostSeconds);
 });
+
+test.each([3, 4, 6])(
+  '%s s behind live, a link that collapses for 20 s hardly stalls playback',
+  (targetLatencySeconds) => {
+    const { live, ...base } = SCENARIOS['live-hd-3']!;
+    const stalls: number[] = [];
+    for (const chunkSeconds of [0.5, 2]) {
+      for (const [mbps, atSeconds] of [
+        [25, 15],
+        [25, 16.25],
+        [8, 15.5],
+        [8, 16.25],
+      ] as const) {
+        const { stallSeconds } = simulateSession({
+          trace: traceUntil([
+            { until: atSeconds, mbps },
+            { until: atSeconds + 20, mbps: 0.7 },
+            { until: 400, mbps },
+          ]),
+          scenario: {
+            ...{ ...base, ...EXACT, ladderBps: [250e3, 500e3, 1e6, 2e6, 4.5e6], segmentCount: 32, mu: 4.5 },
+            live: { ...live!, chunkSeconds, targetLatencySeconds },
+          },
+          controller: createController('mpc-l', { seed: 1 }),
+          objective: 'perceived',
+          learnsSizes: true,
+          forecaster: builtIn(),
+          onDecision({ asked, answer, state, inFlight }) {
+            if (asked !== 'pace' || !inFlight?.recent || inFlight.recent.bps >= inFlight.bitrateBps) return;
+            if (state.bufferLevelSeconds < 2) expect(answer.playbackRate).toBeLessThanOrEqual(1);
+          },
+        });
+        stalls.push(stallSeconds);
+      }
+    }
+    expect(Math.max(...stalls)).toBeLessThan(2);
+    expect(mean(stalls)).toBeLessThan(0.5);
+  },
+);

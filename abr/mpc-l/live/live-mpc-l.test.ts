@@ -54,6 +54,13 @@ test('playback that is too late jumps to the target of the stream, also with a f
   }
 });
 
+test('playback does not jump while the link carries less than the lowest bitrate', () => {
+  const state = steadyState({}, { latencySeconds: 60 });
+  const jumpAt = (bps: number) =>
+    createLiveMpcL().pace!(state, { ...inFlightOf(state, 2, 0.1), recent: { bps, seconds: 1 } }, forecastOf(10e6)).jump;
+  expect([0.9e6, 1.1e6].map(jumpAt)).toEqual([false, true]);
+});
+
 test('without a forecast MPC-D decides, and the pace leads to the target', () => {
   const [controller, mpcD] = [createLiveMpcL(), createMpcD({ live: new PathPlan() })];
   forAll([anyLiveState], { seed: 20260101, numRuns: 60 }, (state) => {

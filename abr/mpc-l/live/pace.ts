@@ -28,12 +28,15 @@ export function paceOf(
 ): Pace {
   const live = state.live!;
   const { latencySeconds, chunkSeconds } = live;
-  const jump = latencySeconds > live.maxLatencySeconds;
+  const { bps = Number.POSITIVE_INFINITY } = inFlight?.recent ?? {};
+  // A jump discards the download, and a link that cannot carry the lowest bitrate does not stay at the target.
+  const jump = latencySeconds > live.maxLatencySeconds && bps >= state.ladderBps[0]!;
+  const isLate = inFlight !== undefined && bps < inFlight.bitrateBps && state.bufferLevelSeconds < state.segmentSeconds;
   // A free target is where playback is.
   const targetLatencySeconds = isTargetFree && !jump ? latencySeconds : live.targetLatencySeconds;
   const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
   const needed = plan ? neededSeconds(plan.outcomes, state, inFlight, chunks) : new Float64Array(0);
-  const playbackRate = planRate({
+  const planned = planRate({
     live,
     aversion: isTargetFree && plan ? 1 + AUTO_AVERSION * options.risk : undefined,
     dueSeconds: state.bufferLevelSeconds / state.playbackRate,
@@ -47,7 +50,7 @@ export function paceOf(
   const next = plan?.forecast.handovers.find(({ atMs }) => atMs > state.utcMs!);
   const handover = next ? `; handover in ${((next.atMs - state.utcMs!) / 1000).toFixed(1)} s` : '';
   return {
-    playbackRate,
+    playbackRate: isLate ? Math.min(1, planned) : planned,
     jump,
     targetLatencySeconds,
     keepsForSeconds: KEPT_SECONDS,

@@ -19,7 +19,7 @@ const SAME_SECONDS = 0.1;
 /** Shorter evidence may be of a dip. It only counts if the lowest bitrate would be late after a further wait. */
 const SURE_SECONDS = 0.6;
 const WAIT_SECONDS = 0.3;
-const IN_TIME_SECONDS = 0.25;
+const IN_TIME_SECONDS = 0.35;
 
 export class SlowedLink {
   private readonly _paths = new LinkPaths(1);
