@@ -100,9 +100,9 @@ export class Adaptation {
 
   /** The player has lost its source. */
   sourceEnded(): void {
+    this.downloads.forget();
     this.ticker.stop();
     if (this.pacing) this.pacing.release();
-    this.downloads.forget();
     this.sizes.forget();
     this.session.next();
     this.clock.reset();

@@ -1,5 +1,7 @@
 /** Tells a page that has confused players and entries what it has passed. */
 
+import { InputError } from '../abr/errors.ts';
+
 /** A method that no other player has, and the entry for the player. */
 const PLAYERS = [
   ['dash.js', 'addABRCustomRule', 'leo-abr'],
@@ -13,9 +15,9 @@ export function playerNamed(value: unknown) {
   return PLAYERS.find(([, method]) => typeof player?.[method] === 'function');
 }
 
-/** What was expected, and if it can be told, what `value` is instead. `own`: the entry's player. */
-export function expectedPlayer(own: (typeof PLAYERS)[number][0], value: unknown, expected: string): string {
+/** The error of a wrong argument: says which other player it is. `own`: the entry's. */
+export function wrongPlayer(own: string, field: string, expected: string, value: unknown): InputError {
   const [name, , entry] = playerNamed(value) || [];
-  if (name && name !== own) return `${expected} (this is ${name}: use ${entry})`;
-  return typeof value === 'function' ? `${expected} (this is a class or a function: pass what it makes)` : expected;
+  const hint = name && name !== own ? ` (this is ${name}: use ${entry})` : '';
+  return new InputError(field, expected + hint, value);
 }

@@ -2,8 +2,8 @@
 
 import { check, InputError } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
-import type { ListedSegment, Situation } from '../player-port.ts';
-import { firstEndingAfter, type UpcomingSegments } from './upcoming-segments.ts';
+import type { ListedSegment, Period, Situation } from '../player-port.ts';
+import { firstEndingAfter, type Span, type UpcomingSegments } from './upcoming-segments.ts';
 
 /** How a file is read: where its lists are, and what they hold. */
 export interface SegmentLists {
@@ -53,9 +53,15 @@ export async function loadLists<T>(
 /** A segment in a list: its number, and its boundaries where they are known. */
 type Found = { value: number | undefined } & Partial<ListedSegment>;
 
+interface SegmentList {
+  values: readonly number[];
+  /** Absent without durations. */
+  spans: readonly Span[] | undefined;
+}
+
 /** The numbers of a file. Lists with durations are read by time; others by the index in their own representation. */
 export class SegmentTable {
-  private readonly _lists = new Map<string, { values: readonly number[]; ends: readonly number[] | undefined }>();
+  private readonly _lists = new Map<string, SegmentList>();
   private readonly _firstIndex: number;
   private readonly _name: string;
 
@@ -63,9 +69,13 @@ export class SegmentTable {
     this._firstIndex = file.firstIndex || 0;
     this._name = name;
     for (const [id, entry] of Object.entries(file.representations)) {
-      let end = 0;
-      const ends = (entry as { seconds?: readonly number[] }).seconds?.map((seconds) => (end += seconds));
-      this._lists.set(id, { values: listOf(entry as never) as number[], ends });
+      let start = 0;
+      const { seconds } = entry as { seconds?: readonly number[] };
+      const spans = seconds?.map((one): Span => {
+        start += one;
+        return [start - one, one];
+      });
+      this._lists.set(id, { values: listOf(entry as never) as number[], spans });
     }
   }
 
@@ -76,38 +86,33 @@ export class SegmentTable {
   upcoming({ period, ladder, live }: Situation, upcoming: UpcomingSegments, id: string, k: number): Found {
     const listed = upcoming.of(id, k);
     const list = this._lists.get(id);
-    if (!list) return { ...listed, value: undefined };
-    if (list.ends && !live) return this.at(id, upcoming.positionOf(k), period);
-    if (!listed && !live) {
+    if (list && !list.spans && !listed && !live) {
       // Others may end later.
       if (upcoming.isListed(id)) return { value: undefined };
       const isWhole = period.firstIndex <= 0 && period.segmentsAfter === 0;
       const isUneven = ladder.some((one) => {
-        const length = this._lists.get(one.id)?.values.length ?? list.values.length;
+        const { values } = this._lists.get(one.id) || list;
         const other = upcoming.of(one.id, k);
-        return (isWhole && length !== list.values.length) || (other && !upcoming.isEven(other, k));
+        return (isWhole && values.length !== list.values.length) || (other && !upcoming.isEven(other, k));
       });
-      const field = `${this._name}.representations.${id}.seconds`;
-      check(!isUneven, field, 'durations, because segments differ between representations', undefined);
+      check(!isUneven, `${this._name}.representations.${id}.seconds`, 'durations, because others differ', undefined);
     }
     const { index } = listed || upcoming.rows[k]!;
-    return { ...listed, value: this.byIndex(id, index, period) };
+    return { ...listed, ...this.find(id, period, index, live ? undefined : upcoming.positionOf(k)) };
   }
 
-  /** By time, if the file has durations. */
-  at(id: string, seconds: number, { startSeconds, segmentCount }: Situation['period']): Found {
-    const { values, ends } = this._lists.get(id) || {};
-    if (!ends) return { value: undefined };
-    const since = values!.length === segmentCount ? startSeconds : 0;
-    const i = firstEndingAfter(seconds - since, ends.length, (n) => ends[n]!);
-    if (i === undefined) return { value: undefined };
-    const start = i > 0 ? ends[i - 1]! : 0;
-    return { value: values![i], startSeconds: since + start, seconds: ends[i]! - start };
-  }
-
-  /** `index`: from the start of the period. A list covers one period if it is as long, else all. */
-  byIndex(id: string, index: number, { firstIndex, segmentCount }: Situation['period']): number | undefined {
-    const values = this._lists.get(id)?.values;
-    return values?.[(values.length === segmentCount ? index : firstIndex + index) - this._firstIndex];
+  /**
+   * `index`: in the period. `seconds`: a position in the segment, on demand. A list covers one period if it is as long,
+   * else all.
+   */
+  find(id: string, { startSeconds, firstIndex, segmentCount }: Period, index: number, seconds?: number): Found {
+    const { values = [], spans }: Partial<SegmentList> = this._lists.get(id) || {};
+    const isOfPeriod = values.length === segmentCount;
+    if (!spans || seconds === undefined) {
+      return { value: values[(isOfPeriod ? index : firstIndex + index) - this._firstIndex] };
+    }
+    const since = isOfPeriod ? startSeconds : 0;
+    const found = firstEndingAfter(seconds, spans, ([start, duration]) => [since + start, duration]);
+    return { ...found, value: found && values[found.index] };
   }
 }

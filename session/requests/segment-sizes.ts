@@ -152,18 +152,8 @@ export class SegmentSizes {
     const { rows } = segments;
     const { index, startSeconds, seconds } = rows[0]!;
     const ids = ladder.map(({ id }) => id);
-    const isLive = live !== undefined;
-    const key = [
-      period.id,
-      index,
-      isLive || startSeconds,
-      seconds,
-      rows.length,
-      playback.segmentSeconds,
-      isLive,
-      ...ids,
-    ];
-    const question = key.join();
+    const { segmentSeconds } = playback;
+    const question = [period.id, index, live ? '' : startSeconds, seconds, rows.length, segmentSeconds, ...ids].join();
     if (question !== this._upcomingOf) {
       try {
         this._upcoming = this._sizes(situation, segments);
@@ -191,7 +181,7 @@ export class SegmentSizes {
           value === undefined
             ? (indexedBits(id, index) ?? bitrateBps * seconds * this._boundedRatio(ratios[r]!, live !== undefined))
             : value * 8;
-        const isEven = live !== undefined || segments.isEven({ startSeconds, seconds }, k);
+        const isEven = segments.isEven({ startSeconds, seconds }, k);
         if (k === 0) {
           nextSeconds.push(startSeconds + seconds - row.startSeconds);
           areEven &&= isEven;
@@ -207,10 +197,8 @@ export class SegmentSizes {
   sizeBits(segment: SegmentQuestion): number {
     const { representation, index, period, segmentSeconds, endSeconds, indexedBits, isLive = false } = segment;
     const { id, bitrateBps } = representation;
-    const middle = endSeconds - segmentSeconds / 2;
-    const bytes =
-      (isLive ? undefined : this._table.at(id, middle, period).value) ?? this._table.byIndex(id, index, period);
-    if (bytes !== undefined) return bytes * 8;
+    const { value } = this._table.find(id, period, index, isLive ? undefined : endSeconds - segmentSeconds / 2);
+    if (value !== undefined) return value * 8;
     return indexedBits ?? bitrateBps * segmentSeconds * this._boundedRatio(this._ratio(id), isLive);
   }
 

@@ -75,14 +75,24 @@ export class UpcomingSegments {
   }
 }
 
-/** The first of `count` segments, ascending in time, that ends after a time; undefined after the last. */
-export function firstEndingAfter(seconds: number, count: number, endOf: (i: number) => number): number | undefined {
+export type Span = readonly [startSeconds: number, seconds: number];
+
+/** The first of these segments, ascending in time, that ends after a time; undefined after the last. */
+export function firstEndingAfter<T>(
+  seconds: number,
+  segments: readonly T[],
+  spanOf: (segment: T) => Span,
+): ListedSegment | undefined {
   let low = 0;
-  let high = count;
+  let high = segments.length;
+  let found: ListedSegment | undefined;
   while (low < high) {
-    const middle = (low + high) >> 1;
-    if (endOf(middle) > seconds) high = middle;
-    else low = middle + 1;
+    const index = (low + high) >> 1;
+    const [startSeconds, duration] = spanOf(segments[index]!);
+    if (startSeconds + duration > seconds) {
+      high = index;
+      found = { index, startSeconds, seconds: duration };
+    } else low = index + 1;
   }
-  return low < count ? low : undefined;
+  return found;
 }

@@ -1,6 +1,6 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
-import { check, InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import { Adaptation } from '../../session/adaptation.ts';
 import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
@@ -9,7 +9,7 @@ import type { LeoAbrOptions } from '../../session/page/option-types.ts';
 import type { ResolvedOptions } from '../../session/page/options.ts';
 import { EMITTER_METHODS, listen, UndoList } from '../hooks.ts';
 import { PAGE } from '../page-host.ts';
-import { expectedPlayer } from '../which-player.ts';
+import { wrongPlayer } from '../which-player.ts';
 import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
 import { type DashPlayer, isDestroyed, setting, whyUnsupported } from './player.ts';
@@ -22,7 +22,7 @@ export function attach(player: DashPlayer, options: LeoAbrOptions | undefined): 
   // All versions of dash.js have these; an unsupported version is a fault.
   const isPlayer = has(player, 'getVersion', 'on', 'off');
   const expected = 'a dash.js MediaPlayer';
-  if (!isPlayer) throw new InputError('player', expectedPlayer('dash.js', player, expected), player);
+  if (!isPlayer) throw wrongPlayer('dash.js', 'player', expected, player);
   check(!isDestroyed(player), 'player', `${expected} that is not destroyed`, player);
   return createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);

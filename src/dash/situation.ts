@@ -2,8 +2,8 @@
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
 import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
-import type { ListedSegment, Period, Situation } from '../../session/player-port.ts';
-import { firstEndingAfter } from '../../session/requests/upcoming-segments.ts';
+import type { Period, Situation } from '../../session/player-port.ts';
+import { firstEndingAfter, type Span } from '../../session/requests/upcoming-segments.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
@@ -136,29 +136,16 @@ export function readSituation(
     indexedBits: (id, index) => rangeBits(segmentsOf(id)?.[index]?.mediaRange),
     ...(isListed && {
       segmentAt: (seconds, id = current.id) =>
-        inTimeline(timelineOf(current, id), seconds - period.startSeconds, period) || inIndex(segmentsOf(id), seconds),
+        firstEndingAfter(seconds, timelineOf(current, id) || [], ([start, one]) => [
+          start + period.startSeconds,
+          one,
+        ]) ?? firstEndingAfter(seconds, segmentsOf(id) || [], (one) => [one.presentationStartTime, one.duration]),
     }),
   };
 }
 
 /** dash.js's segments of a representation with an index. */
 type IndexedSegments = { mediaRange?: string; presentationStartTime: number; duration: number }[] | null | undefined;
-
-function inIndex(segments: IndexedSegments, seconds: number): ListedSegment | undefined {
-  const endOf = (i: number) => segments![i]!.presentationStartTime + segments![i]!.duration;
-  const index = firstEndingAfter(seconds, segments?.length || 0, endOf);
-  if (index === undefined) return undefined;
-  const { presentationStartTime: startSeconds, duration } = segments![index]!;
-  return { index, startSeconds, seconds: duration };
-}
-
-/** `seconds`: since the start of the period. */
-function inTimeline(starts: readonly number[] | undefined, seconds: number, { startSeconds }: Period) {
-  if (!starts) return undefined;
-  const index = firstEndingAfter(seconds, starts.length - 1, (i) => starts[i + 1]!);
-  if (index === undefined) return undefined;
-  return { index, startSeconds: startSeconds + starts[index]!, seconds: starts[index + 1]! - starts[index]! };
-}
 
 /** An element of a manifest: dash.js keeps the attributes as they are, and passes templates on to representations. */
 interface Template {
@@ -168,35 +155,32 @@ interface Template {
 }
 
 /** By template, because the list may be long and does not change. */
-const timelines = new WeakMap<Template, number[]>();
+const timelines = new WeakMap<Template, Span[]>();
 
 /**
- * Starts of the segments in the period, and the end of the last; undefined without a `SegmentTimeline`. `id`: of another
- * representation in the same adaptation set.
+ * The segments, by their start in the period; undefined without a `SegmentTimeline`. `id`: of another representation in
+ * the same adaptation set.
  */
-function timelineOf({ adaptation, index }: Representation, id?: string): readonly number[] | undefined {
+function timelineOf({ adaptation, index }: Representation, id?: string): readonly Span[] | undefined {
   const { period, index: set } = (adaptation || {}) as { index?: number; period?: ManifestPeriod };
   const all = period?.mpd?.manifest?.Period[period.index]?.AdaptationSet[set!]?.Representation;
   const template = (all?.find((one) => one.id === id) || all?.[index])?.SegmentTemplate;
   const elements = template?.SegmentTimeline?.S;
   if (!elements) return undefined;
-  let starts = timelines.get(template);
-  if (!starts) {
+  let spans = timelines.get(template);
+  if (!spans) {
     const { timescale = 1, presentationTimeOffset = 0 } = template;
     // After an element that repeats until the next one begins (r < 0), the index of a segment is not known.
     const open = elements.findIndex(({ r = 0 }) => r < 0);
     const counted = open < 0 ? elements : elements.slice(0, open);
     let time = (elements[0]!.t || 0) - presentationTimeOffset;
-    starts = [time / timescale];
+    spans = [];
     for (const { d, r = 0 } of counted) {
-      for (let i = 0; i <= r; i++) {
-        time += d;
-        starts.push(time / timescale);
-      }
+      for (let i = 0; i <= r; i++, time += d) spans.push([time / timescale, d / timescale]);
     }
-    timelines.set(template, starts);
+    timelines.set(template, spans);
   }
-  return starts;
+  return spans;
 }
 
 interface ManifestPeriod {

@@ -2,8 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { AbrController, HlsListeners } from 'hls.js';
-import { InputError } from '../../abr/errors.ts';
-import { expectedPlayer, playerNamed } from '../which-player.ts';
+import { playerNamed, wrongPlayer } from '../which-player.ts';
 
 export type HlsHandlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };
 
@@ -27,13 +26,11 @@ export function classOf(hls: Hls): typeof Hls {
 /** hls.js's own ABR controller; it decides where the plugin does not. */
 export function abrControllerOf(hls: Hls): typeof AbrController {
   const controller = (hls && classOf(hls))?.DefaultConfig?.abrController;
-  if (!controller) throw new InputError('hls', expectedPlayer('hls.js', hls, 'a player of hls.js'), hls);
+  if (!controller) throw wrongPlayer('hls.js', 'hls', 'a player of hls.js', hls);
   return controller;
 }
 
 /** The other entries get the player, this one none. */
 export function checkNoPlayer(options: unknown): void {
-  if (!playerNamed(options)) return;
-  const call = 'new Hls({ abrController: createLeoAbrController(options) })';
-  throw new InputError('options', expectedPlayer('hls.js', options, `options, as in ${call}`), options);
+  if (playerNamed(options)) throw wrongPlayer('hls.js', 'options', 'options: hls.js itself passes its player', options);
 }

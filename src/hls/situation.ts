@@ -53,9 +53,9 @@ export function readSituation(
 }
 
 function fragmentAt(details: LevelDetails | undefined, seconds: number): ListedSegment | undefined {
-  const { fragments = [] } = details || {};
-  const found = fragments[firstEndingAfter(seconds, fragments.length, (i) => fragments[i]!.end)!];
-  return found && { index: Number(found.sn), startSeconds: found.start, seconds: found.duration };
+  const { fragments = [], startSN = 0 } = details || {};
+  const found = firstEndingAfter(seconds, fragments, ({ start, duration }) => [start, duration]);
+  return found && { ...found, index: startSN + found.index };
 }
 
 /** Undefined while the fragment's level is not known. */

@@ -1,6 +1,5 @@
 /** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in a manager that asks the core. */
 
-import { InputError } from '../../abr/errors.ts';
 import { Adaptation } from '../../session/adaptation.ts';
 import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
@@ -9,7 +8,7 @@ import type { LeoAbrOptions } from '../../session/page/option-types.ts';
 import type { ResolvedOptions } from '../../session/page/options.ts';
 import { DOM_METHODS, listen, override, UndoList } from '../hooks.ts';
 import { PAGE } from '../page-host.ts';
-import { expectedPlayer } from '../which-player.ts';
+import { wrongPlayer } from '../which-player.ts';
 import { type Attachment, PluginManager } from './abr.ts';
 import {
   type AbrManager,
@@ -37,8 +36,7 @@ const FACTORIES = new WeakMap<object, { replaced: () => AbrManager; isAttached: 
 
 /** Implements `createLeoAbrFactory`. */
 export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | undefined): LeoAbrFactory {
-  if (!has(player, 'getConfiguration'))
-    throw new InputError('player', expectedPlayer('Shaka Player', player, 'a Shaka Player'), player);
+  if (!has(player, 'getConfiguration')) throw wrongPlayer('Shaka Player', 'player', 'a Shaka Player', player);
   // Shaka's own, unless the page has set another one before.
   const present: () => AbrManager = player.getConfiguration().abrFactory;
   const known = FACTORIES.get(present);
