@@ -6,7 +6,6 @@ import { Planner } from './decisions/planner.ts';
 import { Ticker } from './decisions/ticker.ts';
 import { withCmcd } from './forecasting/cmcd.ts';
 import type { Forecasting } from './forecasting/forecasting.ts';
-import type { ResponseWatch } from './host.ts';
 import { Pacing } from './live/pacing.ts';
 import type { Events, Guard } from './page/events.ts';
 import type { ResolvedOptions } from './page/options.ts';
@@ -28,7 +27,6 @@ export class Adaptation {
   readonly pacing: Pacing | undefined;
   readonly ticker: Ticker;
   readonly downloads: Downloads;
-  private readonly _responses: ResponseWatch | undefined;
   private _isStopped = false;
 
   constructor(
@@ -52,19 +50,7 @@ export class Adaptation {
     const abandonment = new Abandonment({ port, session, forecasting, decisions, readArrived });
     const pacing = port.rate && new Pacing({ rate: port.rate, session, planner, guard, events, host });
     const ticker = new Ticker(host, { clock, guard, parts: [abandonment, ...(pacing ? [pacing] : [])] });
-    const responses = host.watchResponses?.();
-    this.downloads = new Downloads(inFlight, {
-      port,
-      host,
-      guard,
-      responses,
-      session,
-      clock,
-      sizes,
-      forecasting,
-      ticker,
-    });
-    this._responses = responses;
+    this.downloads = new Downloads(inFlight, { port, host, guard, session, clock, sizes, forecasting, ticker });
     this.session = session;
     this.clock = clock;
     this.forecasting = forecasting;
@@ -114,8 +100,7 @@ export class Adaptation {
   stop(): void {
     this.ticker.stop();
     this._isStopped = true;
-    this.downloads.forget();
-    if (this._responses) this._responses.stop();
+    this.downloads.stop();
     if (this.forecasting) this.forecasting.stop();
     if (this.pacing) this.pacing.release();
   }

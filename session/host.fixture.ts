@@ -17,5 +17,6 @@ export const HOST: Host = {
   absoluteUrl: (url) => new URL(url),
   linkBps: () => undefined,
   pageLoad: () => undefined,
+  watchResponses: () => undefined,
   console: globalThis.console,
 };

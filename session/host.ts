@@ -34,8 +34,8 @@ export interface Host {
   linkBps(): number | undefined;
   /** What the page has loaded recently. */
   pageLoad(): SessionContext['pageLoad'];
-  /** Watches the page's responses; absent or undefined if nothing tells where they come from. */
-  watchResponses?(): ResponseWatch | undefined;
+  /** Watches the page's responses; undefined if nothing tells where they come from. */
+  watchResponses(): ResponseWatch | undefined;
   /** For faults, and for the lines of the option `debug`. */
   console: Pick<Console, 'warn' | 'debug'>;
 }

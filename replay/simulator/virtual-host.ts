@@ -28,6 +28,7 @@ export function virtualHost(
     absoluteUrl: (url) => new URL(url),
     linkBps: () => undefined,
     pageLoad,
+    watchResponses: () => undefined,
     console: { warn() {}, debug() {} },
   };
 }

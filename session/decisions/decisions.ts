@@ -45,9 +45,10 @@ export class Decisions {
   private _insteadOfRefused({ ladder }: Situation): Decision | undefined {
     const { active, origin } = this._parts.session.record;
     if (!active?.isRefused) return undefined;
-    const current = ladder.findIndex(({ id }) => id === active.segment.representation.id);
-    const others = [...ladder.slice(0, current).reverse(), ...ladder.slice(current + 1)];
-    const other = others.find(({ id }) => !origin.isUnanswered(id));
+    const { id: refused } = active.segment.representation;
+    const others = ladder.filter(({ id }) => id === refused || !origin.isUnanswered(id));
+    const i = others.findIndex(({ id }) => id === refused);
+    const other = others[i - 1] || others[i + 1];
     if (!other) return undefined;
     const { controller } = this._parts.planner;
     return { representation: ladder.indexOf(other), controller: controller.name, reason: 'no answer from the other' };
@@ -70,10 +71,9 @@ export class Decisions {
     const { state, forecast } = input;
     return events.attempt('controller-failed', 'the controller failed', () => {
       const refused = inFlight && this._insteadOfRefused(situation);
-      const decision =
-        refused || !inFlight
-          ? refused || controller.decide(state, forecast)
-          : controller.reconsider?.(state, inFlight, forecast) || 'keep';
+      const decide = () => controller.decide(state, forecast);
+      const reconsider = () => controller.reconsider?.(state, inFlight!, forecast) || 'keep';
+      const decision = refused || (inFlight ? reconsider() : decide());
       if (decision === 'keep') {
         planner.kept = { situation, inFlight: inFlight!, input };
         const seconds = controller.keepsForSeconds ? controller.keepsForSeconds(state, inFlight!) : 0;

@@ -104,15 +104,11 @@ export class Pacing implements Ticking {
     const nowMs = host.nowMs();
     if (this._mustWait(situation)) {
       // At each tick, because a player that has buffered sets the rate to 1.
-      this._held = { rate: 0, atMs: nowMs };
-      player.setPlaybackRate(0);
+      this._setRate(0, nowMs);
       return true;
     }
-    if (held?.rate === 0) {
-      // The next rate need not wait.
-      this._held = { rate: 1, atMs: nowMs - CHANGE_MS };
-      player.setPlaybackRate(1);
-    }
+    // The next rate need not wait.
+    if (held?.rate === 0) this._setRate(1, nowMs - CHANGE_MS);
     if (!started) return false;
 
     session.record.live.played(nowSeconds, playback.playbackRate);
@@ -188,9 +184,13 @@ export class Pacing implements Ticking {
     if (held && isSame(rate, held.rate) && isSame(rate, presentRate)) return 0;
     const waitsMs = held && rate !== 1 ? held.atMs + CHANGE_MS - nowMs : 0;
     if (waitsMs > 0) return waitsMs;
-    this._held = { rate, atMs: nowMs };
-    player.setPlaybackRate(rate);
+    this._setRate(rate, nowMs);
     return 0;
+  }
+
+  private _setRate(rate: number, atMs: number): void {
+    this._held = { rate, atMs };
+    this._parts.rate.setPlaybackRate(rate);
   }
 
   /** The rate or the target differs from the last event's. */

@@ -24,9 +24,8 @@ const CLOCK_SLACK_SECONDS = 0.01;
 
 interface DownloadParts {
   port: Pick<PlayerPort, 'arrived'>;
-  host: Pick<Host, 'nowMs' | 'every'>;
+  host: Pick<Host, 'nowMs' | 'every' | 'watchResponses'>;
   guard: Guard;
-  responses: ResponseWatch | undefined;
   session: Session;
   clock: SessionClock;
   sizes: SegmentSizes;
@@ -37,15 +36,26 @@ interface DownloadParts {
 /** A request is any object that the player keeps from the beginning of the request to its end. */
 export type RequestsInFlight = Map<object, SegmentDownload>;
 
+/** A request that has ended. */
+interface Ended {
+  download: SegmentDownload;
+  outcome: Outcome;
+  nowSeconds: number;
+  downloadSeconds: number | undefined;
+}
+
 export class Downloads {
   /** Ends of whole requests: the browser tells up to a task later who answered. */
   private readonly _pending = new Set<() => void>();
+  private readonly _responses: ResponseWatch | undefined;
 
   /** `downloads`: those in flight, which only this class changes. */
   constructor(
     private readonly _downloads: RequestsInFlight,
     private readonly _parts: DownloadParts,
-  ) {}
+  ) {
+    this._responses = _parts.host.watchResponses();
+  }
 
   /** A request was sent. */
   requested(request: object, { isMedia, isOpaque, segment, live }: RequestReport): void {
@@ -130,26 +140,25 @@ export class Downloads {
    * the player measures it. Default: until its last bits, if it is whole.
    */
   ended(request: object, outcome: Outcome, downloadSeconds?: number): void {
-    const { clock, session, host, guard, responses } = this._parts;
+    const { clock, session, host, guard } = this._parts;
     const download = this._downloads.get(request);
     if (download === undefined) return;
     const nowSeconds = clock.nowSeconds();
     this._downloads.delete(request);
-    const elapsedSeconds = nowSeconds - download.requestedAtSeconds;
-    const sentMs = host.nowMs() - 1000 * elapsedSeconds;
-    const sourceOf = () => (responses ? responses.sourceOf(sentMs, download.receivedBits / 8) : 'unknown');
-    const end = (source: NonNullable<ResponseSource>) =>
-      this._ended(download, outcome, nowSeconds, { source, downloadSeconds });
-    const source = outcome === 'whole' ? sourceOf() : 'network';
+    const ended = { download, outcome, nowSeconds, downloadSeconds };
+    const watch = outcome === 'whole' ? this._responses : undefined;
+    const sentMs = host.nowMs() - 1000 * (nowSeconds - download.requestedAtSeconds);
+    const sourceOf = () => watch && watch.sourceOf(sentMs, download.receivedBits / 8);
+    const source = sourceOf();
     // Live, the end of a request times the encoder.
-    if (source || session.record.live.isRequested) {
-      end(source || 'unknown');
+    if (!watch || source || session.record.live.isRequested) {
+      this._ended(ended, source);
       return;
     }
     const settle = () => {
       stop();
       this._pending.delete(settle);
-      end(sourceOf() || 'unknown');
+      this._ended(ended, sourceOf());
     };
     const stop = host.every(0, () => guard(settle));
     this._pending.add(settle);
@@ -159,17 +168,13 @@ export class Downloads {
     for (const settle of this._pending) settle();
   }
 
-  private _ended(
-    download: SegmentDownload,
-    outcome: Outcome,
-    nowSeconds: number,
-    { source, downloadSeconds }: { source: NonNullable<ResponseSource>; downloadSeconds: number | undefined },
-  ): void {
+  private _ended({ download, outcome, nowSeconds, downloadSeconds }: Ended, source: ResponseSource): void {
     const { session, sizes, ticker } = this._parts;
     const { requestedAtSeconds, lastProgressAtSeconds, unansweredSeconds } = download;
     const elapsedSeconds = nowSeconds - requestedAtSeconds;
     const isWhole = outcome === 'whole';
-    if (!(download instanceof VideoDownload)) download.ended(nowSeconds, outcome, source === 'cache');
+    const isCached = source === 'cache';
+    if (!(download instanceof VideoDownload)) download.ended(nowSeconds, outcome, isCached);
     else {
       if (download.isRefused && download.receivedBits === 0) outcome = 'failed';
       const endSeconds = isWhole ? lastProgressAtSeconds! : nowSeconds;
@@ -179,8 +184,8 @@ export class Downloads {
       const isPossible = told >= 0 && told < elapsedSeconds + CLOCK_SLACK_SECONDS;
       const seconds = isPossible ? told : elapsedSeconds;
       const { live, origin, downloads } = session.record;
-      const isCached = source === 'cache';
-      const isDoubted = source === 'unknown' && !live.isRequested && session.doubts(download, seconds);
+      const isOpen = isWhole && source !== 'network' && !live.isRequested;
+      const isDoubted = isOpen && session.doubts(download, seconds);
       download.ended(nowSeconds, outcome, isCached || isDoubted);
       const known = knownBps(downloads);
       const setUp = live.isRequested || isCached ? 0 : origin.ended(download, outcome, nowSeconds, known);
@@ -194,5 +199,10 @@ export class Downloads {
   forget(): void {
     this._settle();
     this._downloads.clear();
+  }
+
+  stop(): void {
+    this.forget();
+    if (this._responses) this._responses.stop();
   }
 }

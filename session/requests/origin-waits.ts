@@ -39,8 +39,8 @@ interface Broken {
 /** How a representation is avoided. */
 interface Avoided {
   untilSeconds: number;
-  /** For how long next time. */
-  nextSeconds: number;
+  /** For how long. */
+  seconds: number;
 }
 
 export class OriginWaits {
@@ -122,9 +122,10 @@ export class OriginWaits {
     const isOutage = ids.size > 1;
     for (const id of ids) {
       if (id === answeringId) continue;
-      const seconds = this._avoided.get(id)?.nextSeconds ?? (isOutage ? 0 : AVOIDED_SECONDS);
-      const nextSeconds = seconds * LONGER_TIMES || AVOIDED_SECONDS;
-      this._avoided.set(id, { untilSeconds: nowSeconds + seconds, nextSeconds });
+      const known = this._avoided.get(id);
+      const longerSeconds = (known?.seconds || 0) * LONGER_TIMES || AVOIDED_SECONDS;
+      const seconds = isOutage && !known ? 0 : longerSeconds;
+      this._avoided.set(id, { untilSeconds: nowSeconds + seconds, seconds });
     }
   }
 

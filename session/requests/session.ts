@@ -199,7 +199,7 @@ export class Session {
     const { measured, isOutdated, forecast } = this.record as MutableRecord;
     if (isOutdated) return false;
     const [levels = []] = (forecast?.kind !== 'path' && forecast?.quantilesBps) || [];
-    const known = (measured.length > 0 ? knownBps(measured) : levels[levels.length - 1]) || Number.POSITIVE_INFINITY;
+    const known = knownBps(measured) || levels[levels.length - 1] || Number.POSITIVE_INFINITY;
     const waits = measured.map(({ latencySeconds, downloadSeconds: seconds }) => latencySeconds ?? seconds);
     const waitSeconds = firstByteAtSeconds === undefined ? downloadSeconds : firstByteAtSeconds - requestedAtSeconds;
     const isSooner = waitSeconds < DOUBTED_WAIT_SHARE * Math.min(...waits);

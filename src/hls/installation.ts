@@ -21,8 +21,8 @@ export class HlsInstallation implements Installation {
   private readonly _mediaUndo = new UndoList();
   /** How to leave the players that hls.js has made for interstitials and I-frames. */
   private readonly _inner = new Map<Hls, () => void>();
-  /** Players that wait until the present one is destroyed: how to connect them. */
-  private readonly _waiting = new Map<Hls, () => void>();
+  /** Players that wait until the present one is destroyed, and what hls.js would play first in them. */
+  private readonly _waiting = new Map<Hls, () => number>();
   private _restoreTarget = () => {};
   private _target: unknown;
   private _hasSource = false;
@@ -58,10 +58,11 @@ export class HlsInstallation implements Installation {
     const problem = whyUnsupported(hls);
     if (problem !== undefined) this._events.fault('unsupported-player', problem);
     else if (config.primarySessionId !== undefined) adaptation.guard(() => this._watchInner(hls));
+    else if (this._isDetached) return;
     else if (this.isActive()) {
-      this._waiting.set(hls, () => this._connect(hls, firstLevel));
+      this._waiting.set(hls, firstLevel);
       this._events.fault('already-attached', 'another player has this controller: hls.js decides until that one ends');
-    } else if (!this._isDetached) this._connect(hls, firstLevel);
+    } else this._connect(hls, firstLevel);
   }
 
   private _connect(hls: Hls, firstLevel: () => number): void {
@@ -116,9 +117,9 @@ export class HlsInstallation implements Installation {
   private _connectNext(): void {
     const [next] = this._waiting;
     if (!next) return;
-    const [hls, connect] = next;
+    const [hls] = next;
     this._waiting.delete(hls);
-    connect();
+    this._connect(...next);
     if (hls.url) this._sourceBegins();
     const { media } = hls;
     if (media) this._mediaAttached({ media });
