@@ -155,6 +155,8 @@ export class Downloads {
       this._ended(ended, source);
       return;
     }
+    // The player may ask for the next segment before the browser says where this one came from.
+    session.leave(download);
     const settle = () => {
       stop();
       this._pending.delete(settle);

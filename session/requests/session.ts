@@ -26,9 +26,10 @@ const FAST_SECONDS = 0.01;
 const BOUNDS_TO_COUNT = 3;
 const AGREEING_FACTOR = 2.5;
 /**
- * If nobody says who answered, a response this much faster than the known throughput, and with less than this share of
- * the shortest wait for a first byte, may come from a cache.
+ * If nobody says who answered, a response in less than this time, this much faster than the known throughput, and with
+ * less than this share of the shortest wait for a first byte, may come from a cache.
  */
+const DOUBTED_SECONDS = 0.5;
 const DOUBTED_FACTOR = 4;
 const DOUBTED_WAIT_SHARE = 0.5;
 /** After this many complete downloads, some throughput must have been measured. */
@@ -191,13 +192,20 @@ export class Session {
     record.active = download;
   }
 
+  /** A download is no longer under way. */
+  leave(download: SegmentDownload): void {
+    const record: MutableRecord = this.record;
+    if (record.active === download) record.active = undefined;
+    if (download instanceof VideoDownload) record.choice = undefined;
+  }
+
   /**
    * Whether a whole video download may come from a cache, by its throughput and its wait. Before anything is measured,
    * the forecast's highest quantile is the known throughput.
    */
   doubts({ receivedBits, firstByteAtSeconds, requestedAtSeconds }: VideoDownload, downloadSeconds: number): boolean {
     const { measured, isOutdated, forecast } = this.record as MutableRecord;
-    if (isOutdated) return false;
+    if (isOutdated || downloadSeconds > DOUBTED_SECONDS) return false;
     const [levels = []] = (forecast?.kind !== 'path' && forecast?.quantilesBps) || [];
     const known = knownBps(measured) || levels[levels.length - 1] || Number.POSITIVE_INFINITY;
     const waits = measured.map(({ latencySeconds, downloadSeconds: seconds }) => latencySeconds ?? seconds);
@@ -219,8 +227,7 @@ export class Session {
     const record: MutableRecord = this.record;
     const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = download;
     const abandoned = outcome === 'abandoned';
-    if (record.active === download) record.active = undefined;
-    record.choice = undefined;
+    this.leave(download);
     if (outcome === 'whole' && !isCached) record.wholeDownloads++;
     if (!abandoned && (outcome === 'failed' || receivedBits === 0)) return;
     record.endedBits += sizeBits;
