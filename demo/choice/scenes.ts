@@ -31,8 +31,8 @@ export const SCENES: readonly Scene[] = [
   {
     title: 'On demand',
     about: 'A film, over Starlink in a moving car, with many short outages. Both players get the same link.',
-    ...{ trace: 'driving-slow', scenario: 'pensieve-60', startSeconds: 510 },
+    ...{ trace: 'driving-slow', scenario: 'pensieve-60', startSeconds: 240 },
     ...{ rival: 'dynamic', by: 'perceived' },
-    typical: { starts: 37, rival: { stallSeconds: 4, quality: 61 }, own: { stallSeconds: 4.1, quality: 67 } },
+    typical: { starts: 37, rival: { stallSeconds: 3.6, quality: 62 }, own: { stallSeconds: 4.1, quality: 67 } },
   },
 ];
