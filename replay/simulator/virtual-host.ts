@@ -27,8 +27,6 @@ export function virtualHost(
     fetch: () => Promise.reject(new Error('the simulator has no network')),
     absoluteUrl: (url) => new URL(url),
     linkBps: () => undefined,
-    // The simulator has no cache.
-    watchResponses: () => ({ sourceOf: () => 'network', stop() {} }),
     pageLoad,
     watchResponses: () => undefined,
     console: { warn() {}, debug() {} },
