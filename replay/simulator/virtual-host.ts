@@ -28,7 +28,8 @@ export function virtualHost(
     absoluteUrl: (url) => new URL(url),
     linkBps: () => undefined,
     pageLoad,
-    watchResponses: () => undefined,
+    // The simulator has no cache.
+    watchResponses: () => ({ sourceOf: () => 'network', stop() {} }),
     console: { warn() {}, debug() {} },
   };
 }
