@@ -34,18 +34,9 @@ export function check(holds: boolean, field: string, expected: string, received:
 }
 
 /** The error of an unknown name. `more`: what else is valid. */
-export function unknownName(
-  field: string,
-  names: readonly string[],
-  name: string,
-  { more = '', received = name as unknown } = {},
-): InputError {
-  return new InputError(
-    field,
-    `one of ${names.join(', ')}${more}`,
-    received,
-    describeValue(received) + suggestion(names, name),
-  );
+export function unknownName(field: string, names: readonly string[], name: string, more = ''): InputError {
+  const got = describeValue(name) + suggestion(names, name);
+  return new InputError(field, `one of ${names.join(', ')}${more}`, name, got);
 }
 
 /** Suggests the name that is spelt like `given`; empty without one. */

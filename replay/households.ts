@@ -51,7 +51,7 @@ export function segmentsOfPlayer(
 export function householdNamed(name: string): Household {
   const household = Object.hasOwn(HOUSEHOLDS, name) ? HOUSEHOLDS[name] : undefined;
   if (household !== undefined) return household;
-  throw unknownName('--household', Object.keys(HOUSEHOLDS), name, { more: ', or a .json file' });
+  throw unknownName('--household', Object.keys(HOUSEHOLDS), name, ', or a .json file');
 }
 
 /**

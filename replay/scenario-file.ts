@@ -46,7 +46,7 @@ const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1
 export function scenarioNamed(name: string): Scenario {
   const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
   if (scenario !== undefined) return scenario;
-  throw unknownName('--scenario', Object.keys(SCENARIOS), name, { more: ', or a .json file' });
+  throw unknownName('--scenario', Object.keys(SCENARIOS), name, ', or a .json file');
 }
 
 /** The scenario with segment sizes: its own sizes, if any, else seeded sizes. */

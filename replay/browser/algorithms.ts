@@ -61,7 +61,7 @@ export function browserAlgorithm(name: string, field = '--algorithms'): BrowserA
   if (OTHERS_OWN[controller] !== undefined && forecaster === undefined) return { player };
   if (own !== undefined && forecaster === undefined) return { player, catchUp: catchUp ?? 'default', ...own };
   if (!isOwnAlgorithm(controller) && !ALGORITHM_NAMES.includes(controller)) {
-    throw unknownName(field, BROWSER_ALGORITHMS, name, { more: ', or a file (./mine.ts)' });
+    throw unknownName(field, BROWSER_ALGORITHMS, name, ', or a file (./mine.ts)');
   }
   return { player, controller, ...(forecaster !== undefined && { forecaster }), ...(catchUp && { catchUp }) };
 }

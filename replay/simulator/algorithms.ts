@@ -101,7 +101,7 @@ export function simulatedAlgorithm(
   const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
   const create = own.get(controller) ?? DASHJS_OWN.get(controller);
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
-    throw unknownName(field, SIMULATED_NAMES, name, { more: ', or a file (./mine.ts)' });
+    throw unknownName(field, SIMULATED_NAMES, name, ', or a file (./mine.ts)');
   }
   if (forecaster === 'service') {
     const why = 'the service is a program beside the link, which counts in real time: leo-abr bench';

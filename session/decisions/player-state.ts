@@ -38,13 +38,12 @@ export function playerState({
   const { started, last, beforeLastBps, active } = record;
   const { period, ladder, playback } = situation;
   const loading = inFlight && active!.segment;
-  const next = loading
+  const next: NextSegment = loading
     ? { index: loading.index, startSeconds: loading.endSeconds - loading.segmentSeconds, id: loading.representation.id }
     : nextSegment(situation, last);
   const segments = new UpcomingSegments(situation, next, Math.max(LARGEST_HORIZON, options.horizon));
   const indexInPeriod = segments.rows[0]!.index;
-  const live =
-    situation.live && record.live.state(situation, startOf(situation, indexInPeriod, last, loading), clocks.nowSeconds);
+  const live = record.live.state(situation, startOf(situation, next, loading), clocks.nowSeconds);
   const { pricePerMbps } = options;
   const upcomingQualities = options.usesQuality ? qualities.upcoming(situation, segments, pricePerMbps) : undefined;
   const { sizesBits, nextSeconds } = sizes.upcoming(situation, segments);
@@ -75,16 +74,14 @@ export function playerState({
  */
 function startOf(
   { period, playback: { segmentSeconds } }: Situation,
-  index: number,
-  last: SegmentRequest | undefined,
+  { index, startSeconds, isAfterSeek }: NextSegment,
   inFlight: SegmentRequest | undefined,
 ): number {
   const byIndex = period.startSeconds + index * segmentSeconds;
-  if (!inFlight) return last && last.index === index - 1 ? last.endSeconds : byIndex;
-  const told = inFlight.endSeconds - inFlight.segmentSeconds;
   // A part of a segment may have a request of its own.
-  const isPart = inFlight.segmentSeconds < segmentSeconds / 2 && Math.abs(told - byIndex) < segmentSeconds;
-  return isPart ? byIndex : told;
+  const isShort = inFlight && inFlight.segmentSeconds < segmentSeconds / 2;
+  const isPart = isShort && Math.abs(startSeconds - byIndex) < segmentSeconds;
+  return isAfterSeek || isPart ? byIndex : startSeconds;
 }
 
 /** The segment that the player will request next. */

@@ -19,9 +19,9 @@ export class LiveStream {
   /** Media of the stream were requested, so it is the stream that plays. */
   isRequested = false;
 
-  /** Media per chunk of video; undefined before it is known. */
-  get chunkSeconds(): number | undefined {
-    return this._videoEdge.chunkSeconds;
+  /** Media per chunk of video. */
+  chunkSeconds({ playback, live }: Situation): number {
+    return this._videoEdge.chunkSeconds ?? Math.min(playback.segmentSeconds, live!.firstChunkSeconds);
   }
 
   /** Media are requested at this time of the session's clock; returns how they wait for the encoder. */
@@ -69,14 +69,14 @@ export class LiveStream {
   }
 
   /** `startSeconds`: of the segment to decide on, in the presentation. Undefined on demand. */
-  state({ playback, live }: Situation, startSeconds: number, nowSeconds: number): LiveState | undefined {
+  state(situation: Situation, startSeconds: number, nowSeconds: number): LiveState | undefined {
+    const { live } = situation;
     if (!live) return undefined;
-    const { segmentSeconds } = playback;
     const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
     return {
       ...rest,
       offRateShare: this._offRate?.share || 0,
-      chunkSeconds: this.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
+      chunkSeconds: this.chunkSeconds(situation),
       firstChunkAtSeconds: nowSeconds + startSeconds + firstChunkSeconds - captured,
     };
   }

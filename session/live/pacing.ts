@@ -144,13 +144,12 @@ export class Pacing implements Ticking {
    * Far below its target, as in a stream that has just begun, playback would stall for each chunk. Instead it waits once
    * for the buffer that the target promises, at the start or with less than a chunk or two to play.
    */
-  private _mustWait({ playback, live }: Situation): boolean {
-    const { bufferLevelSeconds, segmentSeconds } = playback;
-    const { latencySeconds, targetLatencySeconds, firstChunkSeconds, isTargetFree, playbackRates } = live!;
-    const { live: stream } = this._parts.session.record;
+  private _mustWait(situation: Situation): boolean {
+    const { bufferLevelSeconds } = situation.playback;
+    const { latencySeconds, targetLatencySeconds, firstChunkSeconds, isTargetFree, playbackRates } = situation.live!;
     const missingSeconds = targetLatencySeconds - latencySeconds;
     const existsSeconds = Math.max(bufferLevelSeconds, latencySeconds - firstChunkSeconds);
-    const chunkSeconds = stream.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds);
+    const chunkSeconds = this._parts.session.record.live.chunkSeconds(situation);
     const isShort = existsSeconds < chunkSeconds + Math.min(chunkSeconds, FAR_BELOW_SECONDS);
     const isSlow = !this.pace && missingSeconds > SLOW_SECONDS * (1 - playbackRates.min);
     // So much is buffered only where the stream's time is wrong.

@@ -17,7 +17,7 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>, pa
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
       const known = names.filter((one) => checks[one as keyof O] !== INTERNAL);
-      throw unknownName(`${path}.${name}`, known, name, { received: value });
+      throw unknownName(`${path}.${name}`, known, name);
     }
     const [expected, holds]: Check = checks[name as keyof O];
     check(value === undefined || holds(value), `${path}.${name}`, expected, value);

@@ -65,7 +65,7 @@ class DashInstallation implements Installation {
 
   /** Until another attachment to the player is detached. */
   private _wait(): void {
-    this._events.fault('already-attached', 'the player has the plugin already: this waits until that is detached');
+    this._events.fault('already-attached', 'the player has the plugin already, until that is detached');
     const fragmentLoadingStarted = () => {
       if (isInstalled(this._player)) return;
       this._undo.run();

@@ -61,7 +61,7 @@ export class HlsInstallation implements Installation {
     else if (this._isDetached) return;
     else if (this.isActive()) {
       this._waiting.set(hls, firstLevel);
-      this._events.fault('already-attached', 'another player has this controller: hls.js decides until that one ends');
+      this._events.fault('already-attached', 'another player has this controller until it ends');
     } else this._connect(hls, firstLevel);
   }
 

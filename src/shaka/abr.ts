@@ -111,11 +111,14 @@ export class PluginManager {
   }
 
   /** The request for a video segment has begun. */
-  requested(isCleared: boolean | undefined): void {
-    const { active } = this._attachment.adaptation.session.record;
+  requested(): void {
+    const { adaptation, port } = this._attachment;
+    const { active } = adaptation.session.record;
     // Not abandoned is what the page has selected, and at first what has cost the buffer.
     if (active && this._selected?.isRequested) active.keptUntilSeconds = Number.POSITIVE_INFINITY;
-    else if (active && isCleared) active.keptUntilSeconds = active.requestedAtSeconds + active.segment.segmentSeconds;
+    else if (active && port.isClearing)
+      active.keptUntilSeconds = active.requestedAtSeconds + active.segment.segmentSeconds;
+    port.isClearing = false;
   }
 
   /** Shaka requests the next segment in the variant that is current after this event. */
@@ -181,7 +184,8 @@ export class PluginManager {
       this.inner.configure(settings);
     },
     setVariants: (variants, ...more) => {
-      this._attachment.port.forgive(this._variants.filter((variant) => !variants.includes(variant)));
+      const { adaptation, port } = this._attachment;
+      adaptation.guard(() => port.forgive(this._variants.filter((variant) => !variants.includes(variant))));
       this._variants = variants;
       if (this._isLoaded) this._setVariants();
       return this.inner.setVariants(variants, ...more);

@@ -154,13 +154,6 @@ export class ShakaPort implements PlayerPort {
     }
   }
 
-  /** Shaka requests video; returns whether it has cleared the buffer before. */
-  requested(): boolean {
-    const { isClearing } = this;
-    this.isAbandoning = this.isClearing = false;
-    return isClearing;
-  }
-
   /** Shaka has just banned these variants. In an outage others fail, too; the core avoids a broken variant for longer. */
   forgive(variants: readonly Variant[]): void {
     const { maxDisabledTime } = this._player.getConfiguration().streaming;

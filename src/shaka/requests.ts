@@ -39,8 +39,8 @@ interface Known {
 interface PlayingRequest {
   /** At the request for a video segment if a decision is due; returns the choice if it is another stream. */
   decideLate(stream: ShakaStream): Choice | undefined;
-  /** That request has begun. `isCleared`: Shaka has cleared the buffer for it. */
-  requested(isCleared: boolean | undefined): void;
+  /** That request has begun. */
+  requested(): void;
 }
 
 export class Requests {
@@ -146,7 +146,7 @@ export class Requests {
       return undefined;
     }
     const video = segment && stream.type === 'video' ? port.presentation.segment(stream, segment) : undefined;
-    const isCleared = video && port.requested();
+    if (video) port.isAbandoning = false;
     const instead = video && this._playing()?.decideLate(stream);
     const time = segment && port.live.time();
     const live = time && {
@@ -161,7 +161,7 @@ export class Requests {
     };
     this._known.set(request, known);
     adaptation.downloads.requested(request, { isMedia, segment: video, live: live ?? undefined });
-    if (video) this._playing()?.requested(isCleared);
+    if (video) this._playing()?.requested();
     if (instead) port.abandon(instead);
     return known;
   }
