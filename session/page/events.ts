@@ -43,7 +43,7 @@ export type FaultCode =
   | 'unsupported-player'
   /** The stream declares no bitrates, and they cannot be estimated: the player's own algorithm decides. */
   | 'unsupported-stream'
-  /** The player has the plugin already: this second attachment does nothing. */
+  /** The player has the plugin already, or another player has it: this one waits until the first ends. */
   | 'already-attached'
   /**
    * The controller threw or gave no usable decision: the player's own algorithm decides on that segment. Or no usable

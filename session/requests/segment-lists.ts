@@ -84,11 +84,12 @@ export class SegmentTable {
    * and neither file nor stream says where the representation's are.
    */
   upcoming({ period, ladder, live }: Situation, upcoming: UpcomingSegments, id: string, k: number): Found {
+    const row = upcoming.rows[k]!;
     const listed = upcoming.of(id, k);
     const list = this._lists.get(id);
     if (list && !list.spans && !listed && !live) {
-      // Others may end later.
-      if (upcoming.isListed(id)) return { value: undefined };
+      // Others may end later in this period.
+      if (upcoming.isListed(id) && row.index < period.segmentCount) return { value: undefined };
       const isWhole = period.firstIndex <= 0 && period.segmentsAfter === 0;
       const isUneven = ladder.some((one) => {
         const { values } = this._lists.get(one.id) || list;
@@ -97,7 +98,7 @@ export class SegmentTable {
       });
       check(!isUneven, `${this._name}.representations.${id}.seconds`, 'durations, because others differ', undefined);
     }
-    const { index } = listed || upcoming.rows[k]!;
+    const { index } = listed || row;
     return { ...listed, ...this.find(id, period, index, live ? undefined : upcoming.positionOf(k)) };
   }
 

@@ -42,6 +42,25 @@ test('a list over all periods is indexed by the presentation, a list of one peri
   expect(sizes.sizeBits(question(inSecond, 'own'))).toBe(56);
 });
 
+test('a list over all periods has the sizes after the end of a period that the stream lists', () => {
+  const sizes = new SegmentSizes();
+  sizes.useFile({ representations: { v0: [10, 20, 30, 40] } });
+  const { representation, period } = question();
+  const starts = [0, 4.1];
+  const situation = {
+    ...{ period: { ...period, segmentCount: 2, segmentsAfter: 2 }, ladder: [representation] },
+    ...{ playback: { segmentSeconds: 4 }, indexedBits: () => undefined },
+    segmentAt(seconds: number) {
+      const index = starts.findIndex((start) => seconds < start + 4.1);
+      return index < 0 ? undefined : { index, startSeconds: starts[index], seconds: 4.1 };
+    },
+  } as unknown as Situation;
+  // By nominal durations, the viewer has gone to the first segment.
+  const segments = new UpcomingSegments(situation, { index: 0, startSeconds: 4.2, isAfterSeek: true, id: 'v0' }, 9);
+  expect(segments.rows.map(({ index }) => index)).toEqual([1, 2, 3]);
+  expect(sizes.upcoming(situation, segments).sizesBits.flat()).toEqual([160, 240, 320]);
+});
+
 test('the list of a live stream begins at its first index; what it does not reach is learnt', () => {
   const sizes = new SegmentSizes();
   sizes.useFile(parseSizes({ firstIndex: 100, representations: { v0: [1, 2] } }));

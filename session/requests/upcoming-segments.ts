@@ -32,13 +32,15 @@ export class UpcomingSegments {
   ) {
     const { segmentAt, playback, period } = _situation;
     const rows: ListedSegment[] = [];
+    let nextIndex = index;
     let start = startSeconds;
     let position = start + (isAfterSeek ? ROUNDING_SECONDS : TOLERANCE_SECONDS);
     this._firstSeconds = position;
     let remaining = 1;
     while (rows.length < Math.min(most, remaining)) {
-      const nominal = { index: index + rows.length, startSeconds: start, seconds: playback.segmentSeconds };
+      const nominal = { index: nextIndex, startSeconds: start, seconds: playback.segmentSeconds };
       const row = segmentAt?.(position, id) || nominal;
+      nextIndex = row.index + 1;
       if (rows.push(row) === 1) remaining = Math.max(1, period.segmentCount - row.index) + period.segmentsAfter;
       start = row.startSeconds + row.seconds;
       position = start + TOLERANCE_SECONDS;
