@@ -110,7 +110,7 @@ export class MpcL implements Controller {
     if (isSilent && isRunningOut && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
       return { representation: 0, controller: this.name, reason: 'no answer: lowest' };
     }
-    const inTime = state.live ? this._live.slowed.replacement(state, inFlight) : -1;
+    const inTime = this._live.slowed.replacement(state, inFlight);
     if (inTime >= 0) {
       const reason = `abandoned for ${megabits(state, inTime)}: the link is slower than ever seen`;
       return { representation: inTime, controller: this.name, reason, keepsForSeconds: SETTLE_SECONDS };
@@ -147,8 +147,7 @@ export class MpcL implements Controller {
 
   /** A share of the buffered time, because little changes meanwhile; a fixed time at the live edge. */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
-    const liveSeconds =
-      state.live && this._live.slowed.isSlowed(state, inFlight) ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
+    const liveSeconds = this._live.slowed.isSlowed(state, inFlight) ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
     const keptSeconds = state.live ? liveSeconds : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
     return Math.max(Math.min(1, keptSeconds), this._mustKeepSeconds(state, inFlight));
   }

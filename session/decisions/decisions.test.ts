@@ -34,7 +34,8 @@ test('decide asks for the situation of a first segment, whose ladder the page ma
 });
 
 test('decide asks the controller once per segment on demand, if the player asks again and again', () => {
-  const { controller, port, decisions, asked, requests } = scripted(Object.assign(new FakePort(), { isPolled: true }));
+  const core = scripted(Object.assign(new FakePort(), { isPolled: true }));
+  const { controller, port, decisions, asked, requests, events } = core;
   asked();
   port.play({ bufferLevelSeconds: 1 });
   expect([decisions.decide(), asked()]).toEqual([CHOICE, 1]);
@@ -42,6 +43,8 @@ test('decide asks the controller once per segment on demand, if the player asks 
   expect(asked()).toBe(2);
   controller.instead = 1;
   expect([decisions.reconsider(0)?.representationId, decisions.decide()]).toEqual(['v1', CHOICE]);
+  controller.reconsider = () => undefined as never;
+  expect([decisions.reconsider(0), events.faults]).toMatchObject([undefined, [{ code: 'controller-failed' }]]);
 });
 
 test('decide asks the controller once per segment of a live stream, unless something new is known', () => {

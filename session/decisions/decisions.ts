@@ -71,9 +71,8 @@ export class Decisions {
     const { state, forecast } = input;
     return events.attempt('controller-failed', 'the controller failed', () => {
       const refused = inFlight && this._insteadOfRefused(situation);
-      const decide = () => controller.decide(state, forecast);
-      const reconsider = () => controller.reconsider?.(state, inFlight!, forecast) || 'keep';
-      const decision = refused || (inFlight ? reconsider() : decide());
+      const reconsider = () => (controller.reconsider ? controller.reconsider(state, inFlight!, forecast) : 'keep');
+      const decision = refused || (inFlight ? reconsider() : controller.decide(state, forecast));
       if (decision === 'keep') {
         planner.kept = { situation, inFlight: inFlight!, input };
         const seconds = controller.keepsForSeconds ? controller.keepsForSeconds(state, inFlight!) : 0;

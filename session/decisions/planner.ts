@@ -70,20 +70,11 @@ export class Planner {
    * forecast, and that playback has begun. `inFlight`: the download to reconsider; undefined for the next segment.
    */
   takeInput(situation: Situation, inFlight: InFlight | undefined): Input {
-    const { port, session, clock, forecasting, sizes, qualities, options } = this._parts;
+    const { port, session, clock, forecasting, options } = this._parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const { record } = session;
     const assumed = record.downloads.length === 0 ? port.assumed?.(options.host.linkBps()) : undefined;
-    const state = playerState({
-      situation,
-      inFlight,
-      record,
-      clocks: clock.read(),
-      assumed,
-      sizes,
-      qualities,
-      options,
-    });
+    const state = playerState({ ...this._parts, situation, inFlight, record, clocks: clock.read(), assumed });
     const newest = forecasting?.flushAndForecast(state);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
