@@ -145,7 +145,7 @@ test('the browser may tell a task later that a cache answered', () => {
   let told: ResponseSource;
   const host = { ...HOST, watchResponses: () => ({ sourceOf: () => told, stop: () => {} }) };
   const steady = new Steady();
-  const { downloads, port, session, decisions } = adapted(
+  const { downloads, port, session, decisions, sourceEnded } = adapted(
     { controller: new Scripted(), forecasters: [steady] },
     undefined,
     host,
@@ -167,6 +167,15 @@ test('the browser may tell a task later that a cache answered', () => {
   expect(download(3, undefined)).toBe(2);
   wait(1);
   expect([session.record.isBlind, session.record.active]).toEqual([false, undefined]);
+  // Nor does a timer stay when the source ends meanwhile.
+  told = undefined;
+  const audio = {};
+  downloads.requested(audio, { isMedia: true });
+  downloads.requested(port, { isMedia: true, segment: port.segment(4) });
+  downloads.received(audio, { totalBits: 1e5 });
+  downloads.ended(audio, 'whole');
+  sourceEnded();
+  expect(jest.getTimerCount()).toBe(0);
 });
 
 test('downloads of an earlier session reach nothing', () => {
