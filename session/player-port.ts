@@ -22,6 +22,8 @@ export interface Period {
 export interface Representation {
   id: string;
   bitrateBps: number;
+  /** The stream declares no bitrate. */
+  isEstimated?: true;
   /** The picture as the stream declares it, where it does: pixels, pictures per second, RFC 6381. */
   width?: number | undefined;
   height?: number | undefined;

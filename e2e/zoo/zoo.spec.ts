@@ -165,7 +165,12 @@ function judge(seen: ZooSeen, plain: ZooSeen, { isBusy, isAlone }: Record<'isBus
     faults.push(
       `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
     );
-  const bps = (8 * session.log.reduce((bytes, { sentBytes }) => bytes + sentBytes, 0)) / playedSeconds;
+  // The first segment is the player's own choice.
+  const [first] = session.log.filter(
+    ({ kind, representationId }) => kind === 'segment' && /^video/.test(representationId),
+  );
+  const bytes = session.log.reduce((sum, { sentBytes }) => sum + sentBytes, -(first?.sentBytes ?? 0));
+  const bps = (8 * bytes) / playedSeconds;
   if (!isAlone && link === 'slow' && bps > 1.2 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
   if (isAtEase && link === 'fast') {
     if (video.length > 0 && shareOfTop(video) < 0.7) faults.push(`too low: ${textOf(seen)}`);

@@ -24,7 +24,9 @@ export function withBitrates<D extends Declared>(all: readonly D[]): readonly D[
   if (all.every(isTold)) return all;
   const declared = all.filter(isTold);
   const only = all.length === 1 ? USUAL.bitrateBps : 0;
-  const estimated = all.map((one) => (isTold(one) ? one : { ...one, bitrateBps: estimateBps(one, declared) || only }));
+  const estimated = all.map((one) =>
+    isTold(one) ? one : { ...one, bitrateBps: estimateBps(one, declared) || only, isEstimated: true as const },
+  );
   return estimated.every(isDeclared) ? estimated : undefined;
 }
 

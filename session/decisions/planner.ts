@@ -73,7 +73,9 @@ export class Planner {
     const { port, session, clock, forecasting, options } = this._parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const { record } = session;
-    const assumed = record.downloads.length === 0 ? port.assumed?.(options.host.linkBps()) : undefined;
+    // The player assumes a rate for the bitrates that the stream declares.
+    const isFirst = record.downloads.length === 0 && !situation.ladder.some(({ isEstimated }) => isEstimated);
+    const assumed = isFirst ? port.assumed?.(options.host.linkBps()) : undefined;
     const state = playerState({ ...this._parts, situation, inFlight, record, clocks: clock.read(), assumed });
     const newest = forecasting?.flushAndForecast(state);
     const forecast = session.record.isOutdated ? undefined : newest;

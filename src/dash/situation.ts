@@ -19,7 +19,7 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 /** Bitrates of a period's representations, read or estimated once: dash.js works them out at every question. */
 export class Bitrates {
   private _periodId: string | undefined;
-  private _known = new Map<string, number>();
+  private _known = new Map<string, Declared>();
   /** The latest answer of `describe`. */
   private _described: Described | undefined;
 
@@ -36,11 +36,10 @@ export class Bitrates {
     if (allowed.length === before?.length && allowed.every(({ id }, i) => id === before[i]!.id)) return this._described;
     if (!allowed.every(isKnown)) {
       const all = context.getAbrController().getPossibleVoRepresentations(context.getMediaInfo(), true);
-      for (const { id, bitrateBps } of withBitrates((all ?? allowed).map(declaredOf)) || [])
-        this._known.set(id, bitrateBps);
+      for (const one of withBitrates((all ?? allowed).map(declaredOf)) || []) this._known.set(one.id, one);
     }
     if (!allowed.every(isKnown)) return undefined;
-    const described = allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this._known.get(one.id)! }));
+    const described = allowed.map(({ id }) => this._known.get(id)!);
     this._described = { allowed: described, ladder: ladderOf(described) };
     return this._described;
   }
@@ -51,7 +50,7 @@ export class Bitrates {
   }
 
   of({ id, bandwidth, mediaInfo }: Representation): number {
-    return (mediaInfo!.streamInfo!.id === this._periodId && this._known.get(id)) || bandwidth;
+    return (mediaInfo!.streamInfo!.id === this._periodId && this._known.get(id)?.bitrateBps) || bandwidth;
   }
 }
 

@@ -56,7 +56,8 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     const { player, controller, asked } = begun(0, { maxBufferSize: 0, maxBufferLength: 12 }, files);
     for (const index of [1, 2]) {
       player.bufferLevelSeconds = 11.9;
-      const { bufferCapSeconds, segmentSeconds, upcomingSeconds } = (asked(), controller.states.at(-1)!);
+      asked();
+      const { bufferCapSeconds, segmentSeconds, upcomingSeconds } = controller.states.at(-1)!;
       expect(bufferCapSeconds - segmentSeconds).toBeCloseTo(12);
       expect(upcomingSeconds![0]).toBe(durations[index]);
       player.download(index, 4e6, 1);
