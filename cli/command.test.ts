@@ -134,12 +134,16 @@ test('a scenario by name scales data sets, not own traces; --scale and a scenari
   write('file.json', { ...SCENARIOS['hd-16'], traceScale: { factor: 0.25 } });
   const mine = { traces: at('mine.csv'), algorithms: 'throughput', scenario: 'hd-16', segments: '12' };
   for (const [flags, factor, said] of [
-    [{}, 1, '1 trace is your own and plays as recorded (--scale scenario: the rates of all links times 0.25)'],
-    [{ scale: 'scenario' }, 0.25, 'hd-16: the rates of all links times 0.25 (--scale 1: as recorded)'],
-    [{ scenario: at('file.json') }, 0.25, 'hd-16: the rates of all links times 0.25'],
+    [
+      {},
+      1,
+      '1 trace is your own and plays as recorded (--scale scenario: the rates of all links are multiplied by 0.25)',
+    ],
+    [{ scale: 'scenario' }, 0.25, 'hd-16: the rates of all links are multiplied by 0.25 (--scale 1: as recorded)'],
+    [{ scenario: at('file.json') }, 0.25, 'hd-16: the rates of all links are multiplied by 0.25'],
     [{ scale: 'mean:10' }, 0.5, 'hd-16: each link scaled to a mean of 10 Mbit/s'],
     [{ traces, scale: '1' }, undefined, ''],
-    [{ traces: TRACE }, undefined, 'hd-16: the rates of all links times 0.25'],
+    [{ traces: TRACE }, undefined, 'hd-16: the rates of all links are multiplied by 0.25'],
   ] as const) {
     const { stderr, stdout } = await simulate({ ...mine, ...flags });
     expect(stderr.split('playing')[0]).toContain(said);
@@ -290,7 +294,7 @@ test('a scaled scenario and links below its lowest bitrate are named beside the 
     out,
   });
   expect(table).toContain(
-    'In hd-16, the rates of all links times 0.25. Slow links carry less than the lowest bitrate, 1 Mbit/s, in the mean ' +
+    'In hd-16, the rates of all links are multiplied by 0.25. Slow links carry less than the lowest bitrate, 1 Mbit/s, in the mean ' +
       'over the session: 1 of 2 sessions per algorithm.\n',
   );
   expect(table).toMatch(/^links, slow links +mpc-d +1 /m);
@@ -301,7 +305,9 @@ test('a scaled scenario and links below its lowest bitrate are named beside the 
   expect(byLink!.map(({ links, algorithm, sessions: count }) => `${links} ${algorithm} ${count}`)).toEqual([
     ...['slow mpc-d 1', 'slow mpc-o 1', 'other mpc-d 1', 'other mpc-o 1'],
   ]);
-  expect(await reported(out)).toMatch(/rates of all links times 0\.25[\s\S]*\| links, slow links \| mpc-d \|/);
+  expect(await reported(out)).toMatch(
+    /rates of all links are multiplied by 0\.25[\s\S]*\| links, slow links \| mpc-d \|/,
+  );
   const { stdout } = await run(['merge', out, '--out', '-']);
   expect(parseResults(stdout, 'merged').byLink).toEqual(byLink);
 });

@@ -242,7 +242,7 @@ export function chunkExistsAtSeconds(
 /** Says how the scenario scales the rates of traces, for readers of its figures; empty if it does not scale them. */
 export function scaleText({ traceScale }: Pick<Scenario, 'traceScale'>): string {
   if ('meanBps' in traceScale) return `each link scaled to a mean of ${traceScale.meanBps / 1e6} Mbit/s`;
-  return traceScale.factor === 1 ? '' : `the rates of all links times ${traceScale.factor}`;
+  return traceScale.factor === 1 ? '' : `the rates of all links are multiplied by ${traceScale.factor}`;
 }
 
 /** dash.js's default, and what a new profile of Chromium says, unless all links are scaled to a lower mean. */

@@ -23,10 +23,7 @@ test('a ladder is sorted by bitrate, and has the best picture of equal bitrates'
 const bitratesOf = (all: Declared[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
 
 test('missing bitrates are estimated from pictures, in the order of the pictures', () => {
-  const some = withBitrates([
-    { id: 'a', bitrateBps: 0, width: 640, height: 360 },
-    { id: 'b', bitrateBps: 1e6, width: 1280, height: 720 },
-  ]);
+  const some = withBitrates([picture('a', 0, 360), picture('b', 1e6, 720)]);
   expect(some!.map(({ isEstimated }) => isEstimated)).toEqual([true, undefined]);
   expect(bitratesOf([picture('a', 0, 360), picture('b', 1e6, 720)])).toEqual([354, 1000]);
   const [low, high] = [picture('a', 0, 360), picture('c', 1e6, 720)];

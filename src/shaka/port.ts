@@ -95,8 +95,9 @@ export class ShakaPort implements PlayerPort {
   situation(isFirst = false): Situation | undefined {
     if (!this.settings.enabled || !this.isUsable) return undefined;
     const allowed = this._allowed();
-    // Shaka's contract: the highest resolution of equal bandwidths. Sizes are measured later.
-    const isBest = (one: Variant) => !allowed.some((other) => isLargerVideo(one, other));
+    // Shaka's contract: the highest resolution of equal bandwidths that its estimate allows. Sizes are measured later.
+    const mostBps = isFirst ? this.manager!.inner.getBandwidthEstimate() : 0;
+    const isBest = (one: Variant) => !allowed.some((other) => other.bandwidth <= mostBps && isLargerVideo(one, other));
     return this.presentation.situation(isFirst ? allowed.filter(isBest) : allowed, this.rate.position());
   }
 
