@@ -106,7 +106,7 @@ export function readSituation(
   let segments: IndexedSegments;
   let segmentsId: string | undefined;
   const segmentsOf = (id: string) => {
-    // The ladder's representations have no segment index; those of the stream processor have one.
+    // Only the stream processor's representations have a segment index; the ladder's have none.
     indexed ??= streams
       ?.getStreamById(period.id)
       ?.getStreamProcessors()

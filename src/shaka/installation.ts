@@ -40,7 +40,7 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
   // Shaka's own, unless the page has set another one before.
   const present: () => AbrManager = player.getConfiguration().abrFactory;
   const known = FACTORIES.get(present);
-  // Of a factory that is detached, nothing is kept here.
+  // A detached factory is not referenced from here, so that it can be freed.
   const isTaken = known && known.isAttached() ? known.isAttached : undefined;
   const replaced = known && !isTaken ? known.replaced : present;
   let installation: ShakaInstallation | undefined;
