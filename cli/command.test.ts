@@ -256,7 +256,7 @@ test('compare finds the sessions with other choices, and those of one file alone
   expect(more).toMatch(/ of other from .*: only in the second file\n/);
 });
 
-test('verdicts and a table of eight columns are printed, all with --wide; without --out with a note on the JSON', async () => {
+test('verdicts and a table of nine columns are printed, all with --wide; without --out with a note on the JSON', async () => {
   const { stdout: results, stderr: table } = await simulate({ segments: '12' });
   write('with-out.json', results);
   // `simulate()` above always has `--out`.

@@ -160,6 +160,8 @@ export interface SummaryRow {
   meanBitrateBps: number;
   /** Discarded bits / received bits. */
   wastedShare: number;
+  /** Received bits, discarded bits included, per second of received media. Older files lack it. */
+  deliveredBps?: number;
   /** Changes of bitrate per minute of media. Absent in files from before version 0.2. */
   switchesPerMinute?: number;
   /** Share of the sessions in which a forecast named handovers; absent where none did. */
@@ -191,6 +193,8 @@ export interface BaselineComparison {
   qoeMeanRatio: Estimate | null;
   worst5pctDiff: Estimate;
   severeShareDiff: Estimate;
+  /** `deliveredBps` / the baseline's. Older files lack it. */
+  deliveredRatio?: Estimate;
   /** At most 1. Null without `mpc-o`, if `mpc-o` is below the algorithm or gains less than 2 % of the top QoE. */
   oracleGapClosed: Estimate | null;
   /** On demand: differences of means. */

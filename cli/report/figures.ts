@@ -4,8 +4,10 @@ import type { HouseholdSummary } from '../../replay/evaluation/figures/household
 import type { ComponentDifference } from '../../replay/evaluation/figures/qoe-components.ts';
 import type { TierAgreement } from '../../replay/evaluation/figures/tier-agreement.ts';
 import { shownGapClosed } from '../../replay/evaluation/figures/verdicts.ts';
+import { splitPlayer } from '../../replay/forecasters.ts';
 import {
   ALL_DATASETS,
+  type BaselineComparison,
   type Estimate,
   type LinkRow,
   type ResolvedScenario,
@@ -21,11 +23,26 @@ export type Figures<Row> = { means: Column<Row>[]; differences: Column<Row>[] };
 /** A row of a summary with the figures that a report adds. */
 export type ShownRow = SummaryRow & {
   gapClosed: Estimate | undefined;
+  dataSavedShare: number | undefined;
   components?: ComponentDifference | undefined;
 };
 
 export function shownRows(summary: readonly SummaryRow[]): ShownRow[] {
-  return summary.map((row) => ({ ...row, gapClosed: shownGapClosed(row, summary) }));
+  return summary.map((row) => ({
+    ...{ ...row, gapClosed: shownGapClosed(row, summary), dataSavedShare: dataSavedShare(row, summary) },
+  }));
+}
+
+/** The share of the bits of the player's own algorithm that this one does not need; below 0 if it needs more. */
+function dataSavedShare({ dataset, algorithm, deliveredBps, live }: SummaryRow, summary: readonly SummaryRow[]) {
+  const { player = 'dash' } = splitPlayer(algorithm);
+  // At the live edge dash.js's Dynamic is its throughput rule, which the simulator plays.
+  const names = player === 'dash' ? ['dynamic', ...(live ? ['throughput'] : [])] : [`${player}@${player}`];
+  const own = names.flatMap(
+    (name) => summary.find((row) => row.dataset === dataset && row.algorithm === name) ?? [],
+  )[0];
+  if (!own?.deliveredBps || deliveredBps === undefined || own.algorithm === algorithm) return undefined;
+  return 1 - deliveredBps / own.deliveredBps;
 }
 
 type RowName = Pick<SummaryRow, 'dataset' | 'algorithm'> & Partial<Pick<LinkRow, 'links'>>;
@@ -75,6 +92,23 @@ const difference = <Row>(title: string, digits: number, of: Of<Row>): Column<Row
   ...{ title: `${title}, difference`, digits, isDifference: true, of },
 });
 
+/** The difference from the baseline in delivered bits, in percent. */
+export function dataDifference(versus: BaselineComparison | null): Estimate | undefined {
+  const percent = (ratio: number) => 100 * (ratio - 1);
+  const { value, ci95 } = versus?.deliveredRatio ?? {};
+  if (value === undefined) return undefined;
+  return { value: percent(value), ci95: ci95 ? [percent(ci95[0]), percent(ci95[1])] : null };
+}
+
+/** What an operator pays for; docs/benchmark.md has the meanings. */
+const DATA: Figures<ShownRow> = {
+  means: [
+    figure('GB / h', 2, ({ deliveredBps }) => deliveredBps && (deliveredBps * 3600) / 8e9),
+    figure('data saved, %', 0, ({ dataSavedShare: share }) => share && 100 * share),
+  ],
+  differences: [difference('data, %', 1, ({ vsBaseline }) => dataDifference(vsBaseline))],
+};
+
 /** If the top of the ladder is at least 10 Mbit/s, a QoE is shown in hundredths of Mbit/s, else in thousandths. */
 export function qoeDigits({ ladderBps }: Pick<ResolvedScenario, 'ladderBps'>): number {
   return ladderBps.at(-1)! >= 10e6 ? 2 : 3;
@@ -103,6 +137,7 @@ function onDemand(digits: number): Figures<ShownRow> {
       figure('median', digits - 1, ({ qoeMedian }) => qoeMedian),
       figure('p95', digits - 1, ({ qoeP95 }) => qoeP95),
       figure('Mbit/s', digits, ({ meanBitrateBps }) => meanBitrateBps / 1e6),
+      ...DATA.means,
       figure('stalls', 2, ({ stallCountMean }) => stallCountMean),
       figure('stalls, s', 2, ({ stallSecondsMean }) => stallSecondsMean),
       figure('worst 5 %, s', 1, ({ stallSecondsWorst5pct }) => stallSecondsWorst5pct),
@@ -119,6 +154,7 @@ function onDemand(digits: number): Figures<ShownRow> {
       difference('perceived, first 60 s', 1, ({ vsBaseline }) => vsBaseline?.firstMinute?.perceivedFirst60Seconds),
       difference('first 60 s', digits, ({ vsBaseline }) => vsBaseline?.firstMinute?.qoeFirst60Seconds),
       difference('worst 5 %', 1, ({ vsBaseline }) => vsBaseline?.worst5pctDiff),
+      ...DATA.differences,
       difference('over 10 s', 1, ({ vsBaseline: versus }) => versus && scaled(versus.severeShareDiff, 100)),
       figure('QoE ratio', 2, ({ vsBaseline }) => vsBaseline?.qoeMeanRatio),
       figure('gap closed', 2, ({ gapClosed }) => gapClosed),
@@ -126,12 +162,17 @@ function onDemand(digits: number): Figures<ShownRow> {
   };
 }
 
-/** The columns that a terminal or a small table shows; with the two names at most eight. */
+/** The columns that have a value in one of the rows. */
+export function knownFigures<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Column<Row>[] {
+  return columns.filter(({ of }) => rows.some((row) => (of(row) ?? null) !== null));
+}
+
+/** The columns that a terminal or a small table shows; with the two names at most nine. */
 const BRIEF = [
-  ...['sessions', 'perceived', 'QoE', 'Mbit/s', 'stalls, s', 'stall s / min', 'latency, s', 'startup, s'],
+  ...['sessions', 'perceived', 'QoE', 'Mbit/s', 'GB / h', 'stalls, s', 'stall s / min', 'latency, s', 'startup, s'],
   ...['perceived, difference', 'QoE, difference'],
 ];
-const MOST_BRIEF = 6;
+const MOST_BRIEF = 7;
 
 export function briefFigures(scenario: Pick<ResolvedScenario, 'ladderBps' | 'live'>): Column<ShownRow>[] {
   const { means, differences } = summaryFigures(scenario);
@@ -151,11 +192,12 @@ const MINOR = [
     'watch-weighted',
     'first 30 s',
     'first 60 s',
+    'first 60 s, difference',
     'ramp, s',
     'median',
     'p95',
   ],
-  ...['p5', 'wasted, %', 'perceived, first 60 s', 'over 10 s, %'],
+  ...['p5', 'wasted, %', 'perceived, first 60 s', 'over 10 s, %', 'switches / min', 'stalls', 'below 50, %'],
 ];
 
 /** The most important figures, at most `most`. */
@@ -180,6 +222,7 @@ const LIVE: Figures<ShownRow> = {
     figure('quality', 1, ({ qualityMean }) => qualityMean),
     figure('QoE', 2, ({ live }) => live?.qoe),
     figure('Mbit/s', 2, ({ meanBitrateBps }) => meanBitrateBps / 1e6),
+    ...DATA.means,
     figure('stalls / min', 2, ({ live }) => live?.stallsPerMinute),
     figure('stall s / min', 2, ({ live }) => live?.stallSecondsPerMinute),
     figure('latency, s', 2, ({ live }) => live?.latencySecondsMean),
@@ -190,6 +233,7 @@ const LIVE: Figures<ShownRow> = {
   differences: [
     difference('QoE', 2, ({ vsBaseline }) => vsBaseline?.live?.qoeDiff),
     difference('Mbit/s', 2, ({ vsBaseline: versus }) => versus?.live && scaled(versus.live.bitrateBpsDiff, 1e-6)),
+    ...DATA.differences,
     difference('stalls / min', 2, ({ vsBaseline }) => vsBaseline?.live?.stallsPerMinuteDiff),
     difference('stall s / min', 2, ({ vsBaseline }) => vsBaseline?.live?.stallSecondsPerMinuteDiff),
     difference('latency, s', 2, ({ vsBaseline }) => vsBaseline?.live?.latencySecondsDiff),

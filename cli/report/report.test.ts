@@ -154,7 +154,7 @@ test('live results have sections and columns of their own', async () => {
   const text = live.querySelector('main')!.textContent!;
   expect(text).toContain('live with a target latency of 3 s: up to 180 s from the join');
   expect(text).toContain('scenario.live.playbackRates.max1.05');
-  expect(text).toMatch(/With throughput instead of mpc-d \(2 pairs\), .* stalled time .* bitrate .* latency /);
+  expect(text).toMatch(/With throughput instead of mpc-d \(2 pairs\), .* stalled time .* data (is )?sent .* latency /);
 
   const [head, row] = readFileSync(at('live/sessions.csv'), 'utf8').split('\n');
   const columns = head!.split(',');

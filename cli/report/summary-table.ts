@@ -5,7 +5,7 @@ import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { textTable } from '../../replay/formats/text-table.ts';
 import { ALL_DATASETS, type Results, type SummaryRow } from '../../replay/results.ts';
 import { cellOf } from './document.ts';
-import { briefFigures, linkRows, linksText, rowNames, shownRows, summaryFigures } from './figures.ts';
+import { briefFigures, knownFigures, linkRows, linksText, rowNames, shownRows, summaryFigures } from './figures.ts';
 import { cellText } from './format.ts';
 import { verdicts } from './verdict.ts';
 
@@ -16,7 +16,7 @@ export function summaryTable(results: Results, { wide = false } = {}): string {
   const { means, differences } = summaryFigures(scenario);
   const rows = [...shownRows(summary), ...linkRows(results, true)];
   const names = rowNames(rows);
-  const columns = [...names, ...(wide ? [...means, ...differences] : briefFigures(scenario))];
+  const columns = [...names, ...(wide ? knownFigures([...means, ...differences], rows) : briefFigures(scenario))];
   const cells = rows.map((row) => columns.map((column) => cellText(cellOf(column, row))));
   const lines = [
     ...textTable([columns.map(({ title }) => title), ...cells], names.length),

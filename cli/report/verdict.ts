@@ -6,7 +6,7 @@ import { placeKey } from '../../replay/evaluation/plan/plan.ts';
 import { differences, pairedMeans } from '../../replay/evaluation/statistics/paired-means.ts';
 import { unitsByDataset } from '../../replay/evaluation/statistics/resampling-units.ts';
 import { ALL_DATASETS, type Estimate, type Results, type SessionResult } from '../../replay/results.ts';
-import { qoeDigits } from './figures.ts';
+import { dataDifference, qoeDigits } from './figures.ts';
 import { cellText, count, estimateCell, excludesZero, fixed, signed } from './format.ts';
 
 export interface Change {
@@ -17,7 +17,14 @@ export interface Change {
   /** The difference is shown in percent of this value, if it is above 0, and without its interval. */
   control?: number;
   unit?: string;
+  /** The difference is in percent of the data that is sent. */
+  isData?: boolean;
 }
+
+/** Data are bits that were sent to viewers, those of abandoned downloads included. */
+export const dataChange = (difference: Estimate): Change => ({
+  ...{ noun: 'data sent', difference, digits: 1, unit: ' %', isLowerBetter: true, isData: true },
+});
 
 export const listed = (texts: readonly string[]) =>
   [texts.slice(0, -1).join(', '), texts[texts.length - 1]].filter(Boolean).join(' and ');
@@ -36,13 +43,16 @@ export function verdict(
 
 export const changes = (all: readonly Change[]) => listed(all.map(changeText));
 
-function changeText({ noun, control, difference, digits, isLowerBetter = false, unit = '' }: Change): string {
+function changeText({ noun, control, difference, digits, isLowerBetter = false, unit = '', isData }: Change): string {
   const isHigher = difference.value > 0;
   const size = Math.abs(difference.value);
   const shown = control ? `${fixed((100 * size) / control, 1)} %` : `${fixed(size, digits)}${unit}`;
   const interval = control === undefined ? `: ${intervalText({ difference, digits })}` : '';
   const judged = isHigher === isLowerBetter ? 'worse' : 'better';
-  return `${noun} is ${shown} ${isHigher ? 'higher' : 'lower'} (${judged}${interval})`;
+  const text = isData
+    ? `${shown} ${isHigher ? 'more' : 'less'} data is sent`
+    : `${noun} is ${shown} ${isHigher ? 'higher' : 'lower'}`;
+  return `${text} (${judged}${interval})`;
 }
 
 function intervalText({ difference, digits }: Pick<Change, 'difference' | 'digits'>): string {
@@ -51,7 +61,7 @@ function intervalText({ difference, digits }: Pick<Change, 'difference' | 'digit
 }
 
 /** A sentence per other algorithm on its pairs with the baseline; none without sessions of the baseline. */
-export function verdicts({ sessions, scenario, tool }: Results): string[] {
+export function verdicts({ sessions, scenario, tool, summary }: Results): string[] {
   const { baseline, seed } = tool;
   const ways = unitsByDataset(sessions);
   const byAlgorithm = groupBy(sessions, ({ algorithm }) => algorithm);
@@ -68,10 +78,14 @@ export function verdicts({ sessions, scenario, tool }: Results): string[] {
       seed: seedOf(JSON.stringify(['bootstrap', seed, label])),
     });
     if (!means) return [];
+    const row = summary.find(({ dataset, algorithm }) => dataset === label && algorithm === arm);
+    const data = dataDifference(row?.vsBaseline ?? null);
     const compared: Change[] = measures.map(({ of: _, ...measure }) => ({
       ...measure,
       difference: means[measure.noun]!,
     }));
+    // Behind quality and stalls.
+    if (data) compared.splice(2, 0, dataChange(data));
     const certain = compared.filter(({ difference }) => excludesZero(difference));
     const pair = { arm, control: baseline, of: ` (${count(means.pairs, 'pair')})` };
     if (means.units < 2) {
@@ -94,13 +108,11 @@ type Measure = Omit<Change, 'difference'> & { of(session: SessionResult): number
 function measuresOf(sessions: readonly SessionResult[], scenario: Results['scenario']): Measure[] {
   const digits = qoeDigits(scenario);
   const isPerceived = sessions.every(({ qoe }) => qoe.perceived !== undefined);
-  const bitrate = { noun: 'bitrate', unit: ' Mbit/s', of: (one: SessionResult) => one.meanBitrateBps / 1e6 };
   const seconds = { digits: 2, isLowerBetter: true };
   if (scenario.live) {
     return [
       { noun: 'QoE', digits: 2, of: ({ live }) => live!.qoe },
       { noun: 'stalled time', unit: ' s/min', ...seconds, of: ({ live }) => live!.stallSecondsPerMinute },
-      { ...bitrate, digits: 2 },
       { noun: 'latency', unit: ' s', ...seconds, of: ({ live }) => live!.latencySecondsMean },
     ];
   }
@@ -109,6 +121,5 @@ function measuresOf(sessions: readonly SessionResult[], scenario: Results['scena
       ? { noun: 'perceived QoE', digits: 1, of: ({ qoe }) => qoe.perceived! }
       : { noun: 'QoE', unit: ' Mbit/s', digits, of: ({ qoe }) => qoe.linear },
     { noun: 'stalled time', unit: ' s', ...seconds, of: ({ stallSeconds }) => stallSeconds },
-    { ...bitrate, digits },
   ];
 }

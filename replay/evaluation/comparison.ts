@@ -9,6 +9,11 @@ import { UnitSample } from './statistics/quantiles.ts';
 /** The algorithm whose gain over the baseline is the gap that other algorithms close in part. */
 export const ORACLE = 'mpc-o';
 
+/** All received bits of a session: of its segments, and those that were discarded. */
+export function deliveredBits({ segments, wastedBits }: SessionResult): number {
+  return segments.reduce((bits, { sizeBits }) => bits + sizeBits, wastedBits);
+}
+
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;
 const SEVERE_STALL_SECONDS = 10;
@@ -100,6 +105,10 @@ function samplesOf(pairs: readonly Pair[], unitCount: number) {
     ownStalls: sample(({ own }) => own.stallSeconds),
     baselineStalls: sample(({ baseline }) => baseline.stallSeconds),
     severe: sample(({ own, baseline }) => Number(isSevere(own)) - Number(isSevere(baseline))),
+    ownBits: sample(({ own }) => deliveredBits(own)),
+    ownSegments: sample(({ own }) => own.segments.length),
+    baselineBits: sample(({ baseline }) => deliveredBits(baseline)),
+    baselineSegments: sample(({ baseline }) => baseline.segments.length),
     ownOfTriples: sample(({ own }) => own.qoe.linear, triples),
     baselineOfTriples: sample(({ baseline }) => baseline.qoe.linear, triples),
     oracle: sample(({ oracle }) => oracle!.qoe.linear, triples),
@@ -124,6 +133,10 @@ function statistics(samples: ReturnType<typeof samplesOf>, counts: ArrayLike<num
     ratio: ratio(mean, baselineMean),
     worst: samples.ownStalls.tailMean(counts) - samples.baselineStalls.tailMean(counts),
     severe: samples.severe.mean(counts),
+    delivered: ratio(
+      samples.ownBits.mean(counts) * samples.baselineSegments.mean(counts),
+      samples.baselineBits.mean(counts) * samples.ownSegments.mean(counts),
+    ),
     gap,
     gapClosed: ratio(samples.ownOfTriples.mean(counts) - gapFrom, gap),
     ...(Object.fromEntries(more) as Record<keyof typeof LIVE | keyof FirstMinute, number>),
@@ -155,6 +168,7 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
     qoeMeanRatio: isClearlyPositive(of.baselineMean) ? of.ratio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
+    ...(Number.isFinite(of.delivered.value) && { deliveredRatio: of.delivered }),
     oracleGapClosed: of.gap.value >= GAP_SHARE * topQoe && of.gapClosed.value <= 1 ? of.gapClosed : null,
     ...(samples.start.length > 0 && { firstMinute: parts(START_NAMES) }),
     ...(samples.live.length > 0 && { live: parts(LIVE_NAMES) }),

@@ -32,6 +32,7 @@ test('a row has tail, severe share, waste, quantiles and early ends', () => {
     stallSecondsWorst5pct: 19.5, // the worst three of 41: 20, 19.5, 19
     severeShare: 20 / 41, // more than 10 s: 10.5 to 20
     wastedShare: 0.5,
+    deliveredBps: (2 * 12e6) / 4, // a segment of 12 Mbit and 4 s each, and as many discarded bits
     startupSecondsMean: 1,
     vsBaseline: null,
   });
@@ -75,6 +76,15 @@ const noise = (i: number) => 8 * Math.sin(12.9 * i);
 const baseline = sessionsOf('mpc-d', 20, (i) => 50 + noise(i));
 const own = sessionsOf('mpc-l', 20, (i) => 55 + noise(i));
 const comparisonOf = (sessions: SessionResult[]) => row(summaryOf(sessions), 'mpc-l').vsBaseline!;
+
+test('delivered bits are compared as a ratio of sums, with the bits that were discarded', () => {
+  const wasting = own.map((one, i) => ({ ...one, wastedBits: i % 40 < 4 ? 12e6 : 0 }));
+  const { deliveredRatio } = comparisonOf([...baseline, ...wasting]);
+  expect(deliveredRatio!.value).toBeCloseTo(1.1, 9);
+  const [low, high] = deliveredRatio!.ci95!;
+  expect(low).toBeLessThan(1.1);
+  expect(high).toBeGreaterThan(1.1);
+});
 
 test('a constant difference has an interval of width 0, because sessions are paired', () => {
   const { qoeDiff, ...more } = comparisonOf([...baseline, ...own]);

@@ -13,7 +13,7 @@ import {
 } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { qualitiesOf, type RatedScenario } from '../segment-qualities.ts';
-import { compareWithBaseline, isSevere } from './comparison.ts';
+import { compareWithBaseline, deliveredBits, isSevere } from './comparison.ts';
 import { firstMinute } from './figures/first-minute.ts';
 import { groupBy } from './group-by.ts';
 import { mean, meansOf, tailMean } from './statistics/quantiles.ts';
@@ -72,9 +72,11 @@ function rowsOf(
     const starts = members.filter(({ live }) => live === undefined).map(options.startOf);
     const rated = members.map(({ segments }) => qualitiesOf(segments, options.scenario));
     const qualities = rated.filter(({ length }) => length > 0);
+    const mediaSeconds = options.scenario.segmentSeconds * sum(members.map(({ segments }) => segments.length));
     const switchShares = members.map(({ switches, segments }) => switches / Math.max(1, segments.length));
     return {
       ...rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null),
+      ...(mediaSeconds > 0 && { deliveredBps: sum(members.map(deliveredBits)) / mediaSeconds }),
       stallCountMean: mean(members.map(({ stallCount }) => stallCount)),
       ...(qualities.length > 0 && {
         qualityMean: mean(qualities.map((of) => mean(of))),
@@ -84,6 +86,8 @@ function rowsOf(
     };
   });
 }
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 const LIVE_MEANS = [
   ...(['qoe', 'latencySecondsMean', 'latencySecondsP95', 'stallSecondsPerMinute', 'stallsPerMinute'] as const),
@@ -104,8 +108,7 @@ function rowOf(
   const handovers = sessions.filter(({ handoversAtSeconds }) => handoversAtSeconds !== undefined).length;
   const live = sessions.flatMap((session) => session.live ?? []);
   const jumps = live.map((session) => (session.jumps / session.watchedSeconds) * 60);
-  const wastedBits = sessions.reduce((sum, session) => sum + session.wastedBits, 0);
-  const keptBits = sessions.reduce((sum, { segments }) => segments.reduce((bits, row) => bits + row.sizeBits, sum), 0);
+  const wastedBits = sum(sessions.map((session) => session.wastedBits));
   return {
     dataset,
     algorithm,
@@ -123,7 +126,7 @@ function rowOf(
     severeShare: sessions.filter(isSevere).length / sessions.length,
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
-    wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
+    wastedShare: wastedBits > 0 ? wastedBits / sum(sessions.map(deliveredBits)) : 0,
     ...(handovers > 0 && { handoverShare: handovers / sessions.length }),
     ...(starts.length > 0 && { firstMinute: meansOf(starts, Object.keys(starts[0]!) as (keyof FirstMinute)[]) }),
     ...(live.length > 0 && { live: { ...meansOf(live, LIVE_MEANS), jumpsPerMinute: mean(jumps) } }),

@@ -9,14 +9,17 @@ import * as figures from '../figures.ts';
 import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
 import { intervalsText } from '../summary-table.ts';
 
+const DATA =
+  '"GB / h" is the data sent per hour of video, abandoned downloads included; "data saved" is against the player’s own ' +
+  'algorithm.';
 const MEANS = {
   live:
     'Means over sessions. QoE is LoL+’s, in Mbit/s per 4 s of media; latency counts from the capture of a picture, and ' +
     '95 % of the time it is at most "p95"; "off rate 1" is the share of the time that playback is at least 1 % faster or ' +
-    'slower than normal; jumps are seeks to the live edge.',
+    `slower than normal; jumps are seeks to the live edge. ${DATA}`,
   onDemand:
     'Means over sessions. Stalls exclude startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of ' +
-    'sessions with stalls of more than 10 s.',
+    `sessions with stalls of more than 10 s. ${DATA}`,
 };
 const MORE = {
   live: 'More figures.',
@@ -31,7 +34,8 @@ const DIFFERENCES = {
   live: 'Better is above 0 for QoE and bitrate, below 0 for the others.',
   onDemand:
     'The parts of QoE add up to its difference, in Mbit/s of undisturbed media, above 0 where the algorithm is better; ' +
-    '"worst 5 %" is in seconds of stalls, "over 10 s" in percentage points of the sessions, below 0 where it is better.',
+    '"worst 5 %" is in seconds of stalls, "data" in percent of the data sent, "over 10 s" in percentage points of the ' +
+    'sessions, below 0 where it is better.',
 };
 
 const LINKS =
@@ -40,8 +44,9 @@ const LINKS =
 
 export function summaryBlocks(run: Run): Block[] {
   const { scenario, results } = run;
-  const { means, differences } = figures.summaryFigures(scenario);
   const rows = figures.shownRows(results.summary);
+  const { differences, ...all } = figures.summaryFigures(scenario);
+  const means = figures.knownFigures(all.means, rows);
   const names = figures.rowNames(rows);
   const kind = scenario.live ? 'live' : 'onDemand';
   const compared = rows
@@ -49,7 +54,8 @@ export function summaryBlocks(run: Run): Block[] {
     .map((row) => ({ ...row, components: scenario.live ? undefined : componentsOf(run, row) }));
   const caption = `Pairs of sessions of the same trace and start. ${DIFFERENCES[kind]} Bold intervals exclude 0. ${intervalsText(results.summary)}`;
   const parts = scenario.live ? [] : figures.componentFigures(scenario);
-  const [first, ...others] = differences;
+  const [first, ...more] = differences;
+  const others = figures.mainFigures(more, MOST_COLUMNS - names.length - 1 - parts.length);
   const links = figures.linksText(results);
   const shown = figures.mainFigures(means, MOST_COLUMNS - names.length);
   const rest = means.filter((column) => !shown.includes(column));
