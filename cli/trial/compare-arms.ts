@@ -2,11 +2,12 @@
 
 import { check, InputError } from '../../abr/errors.ts';
 import * as ratios from '../../replay/evaluation/statistics/cluster-ratios.ts';
+import type { Estimate } from '../../replay/results.ts';
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
-import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
-import { type Change, changes, verdict } from '../report/verdict.ts';
+import { count, estimateCell, excludesZero, fixed, scaled } from '../report/format.ts';
+import { type Change, changes, dataChange, verdict } from '../report/verdict.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
-import { DECISIVE, METRICS, type TrialMetric } from './sums-sql.ts';
+import { DECISIVE, EGRESS, METRICS, type TrialMetric } from './sums-sql.ts';
 
 /** An arm or a kind of sessions with fewer sessions is left out of the comparison. */
 const FEWEST_SESSIONS = 8;
@@ -17,7 +18,7 @@ const FEWEST_CLUSTERS = 12;
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];
 
-type Comparison = ReturnType<typeof comparisonOf>;
+type Comparison = ArmComparison['comparisons'][number];
 type ArmComparison = ReturnType<typeof compareArms>['arms'][number];
 
 /** Splits the arms with enough sessions into the control, called `name`, and the others. */
@@ -39,10 +40,14 @@ function compareArms(sums: TrialSums, name: string | undefined) {
     throw new InputError('files', expected, name, `${found}: wait for more sessions, or add their files`);
   }
   const compared = others.map((arm) => {
-    const comparisons = METRICS.map((metric) => comparisonOf(metric, arm, control, { always: 0.05 / others.length }));
+    const alphas = { always: 0.05 / others.length };
+    const comparisons = METRICS.map((metric) => ({
+      ...comparisonOf(metric, arm, control, alphas),
+      percent: percentOf(metric, arm, control, alphas),
+    }));
     const known = comparisons.filter(({ contrast }) => Number.isFinite(contrast.value));
-    const hasPerceived = known.some(({ metric }) => metric.id === 'perceived');
-    const decisive = DECISIVE.filter(({ id }) => id !== (hasPerceived ? 'qoe' : 'perceived'));
+    const isKnown = (wanted: string) => known.some(({ metric: { id } }) => id === wanted);
+    const decisive = DECISIVE.filter(({ id }) => isKnown(id) && !(id === 'qoe' && isKnown('perceived')));
     return { arm, comparisons: known, decisive, kinds: comparedKinds(sums.kinds, arm, control, decisive) };
   });
   return { control, arms: compared, warnings: shareWarnings(enough) };
@@ -60,6 +65,26 @@ export function comparisonOf(metric: TrialMetric, one: ArmSums, other: ArmSums, 
     difference: { value: contrast.value, ci95: ratios.intervalOf(contrast, once) },
     always: { value: contrast.value, ci95: ratios.alwaysValidInterval(contrast, always) },
   };
+}
+
+/** The arm with a metric times a factor. */
+export function scaledArm(arm: ArmSums, { id }: TrialMetric, factor: number): ArmSums {
+  const sums = arm.metrics[id]!;
+  return { ...arm, metrics: { ...arm.metrics, [id]: { ...sums, y: sums.y.map((value) => value * factor) } } };
+}
+
+/** The differences in percent of the other arm's figure, whose error counts, too; undefined unless it is above 0. */
+function percentOf(metric: TrialMetric, one: ArmSums, other: ArmSums, alphas: { always: number }) {
+  const [arm, control] = [one, other].map(({ metrics }) => ratios.ratioOf(metrics[metric.id]!)) as [number, number];
+  if (!(control > 0)) return undefined;
+  // The interval around 0 of the difference from the control, scaled to the arm's figure.
+  const { difference, always } = comparisonOf(metric, one, scaledArm(other, metric, arm / control), alphas);
+  const value = 100 * (arm / control - 1);
+  const around = (estimate: Estimate): Estimate => {
+    const { ci95 } = scaled(estimate, 100 / control);
+    return { value, ci95: ci95 && [value + ci95[0], value + ci95[1]] };
+  };
+  return { difference: around(difference), always: around(always) };
 }
 
 /** Compares kinds of sessions in decisive metrics. The intervals hold for all kinds together. */
@@ -128,9 +153,14 @@ function sentences({ arm, comparisons, decisive }: ArmComparison, control: strin
   const once = comparisons.filter((one) => !sure.includes(one) && excludesZero(one.difference));
   const isUnclear = (one: Comparison) => decisive.includes(one.metric) && !sure.includes(one) && !once.includes(one);
   const unclear = comparisons.filter(isUnclear).map(({ metric }) => nounOf(metric));
-  const changeOf = ({ metric, ...of }: Comparison): Change => ({ noun: nounOf(metric), ...metric, ...of });
-  const certain = sure.length > 0 ? `it is certain that ${changes(sure.map(changeOf))}` : 'nothing is certain yet';
-  return verdict({ arm: arm.arm, control }, { sure: certain, once: once.map(changeOf), unclear });
+  const changesOf = (all: readonly Comparison[], interval: 'always' | 'difference') =>
+    all.map(({ metric, percent, ...of }): Change => {
+      if (metric === EGRESS && percent) return dataChange(percent[interval]);
+      return { noun: nounOf(metric), ...metric, ...of };
+    });
+  const certain = `it is certain that ${changes(changesOf(sure, 'always'))}`;
+  const found = { sure: sure.length > 0 ? certain : 'nothing is certain yet', once: changesOf(once, 'difference') };
+  return verdict({ arm: arm.arm, control }, { ...found, unclear });
 }
 
 export const nounOf = ({ title }: TrialMetric) => title.split(',')[0]!;
@@ -143,9 +173,9 @@ function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
       'single look at the end. "At any look" holds however often you look, and for all arms together: a difference is ' +
       'certain once that interval excludes 0. It needs some 60 viewers in each of two equal arms.',
     numbers: [control, arm.arm, 'difference', 'in %', 'difference, at any look'],
-    rows: comparisons.map(({ metric: { title, digits }, difference, always, ...of }) => [
+    rows: comparisons.map(({ metric: { title, digits }, difference, always, percent, ...of }) => [
       ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
-      of.control > 0 ? signed((100 * difference.value) / of.control, 1) : '–',
+      estimateCell(percent?.difference, { digits: 1 }),
       always.ci95 ? estimateCell(always, { digits }) : 'not yet: too few viewers',
     ]),
   };

@@ -3,7 +3,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { ratioOf } from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import { fixed, signed } from '../report/format.ts';
-import { armsOf, comparisonOf, nounOf } from './compare-arms.ts';
+import { armsOf, comparisonOf, nounOf, scaledArm } from './compare-arms.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { METRICS, type TrialMetric } from './sums-sql.ts';
 
@@ -50,11 +50,8 @@ export function checkGuards(sums: TrialSums, guards: readonly Guard[], control?:
 function checked(guard: Guard, { arm, base, always }: { arm: ArmSums; base: ArmSums; always: number }) {
   const { metric, isUpper, limit, isRelative, text } = guard;
   // A relative limit compares with the control's figure times a factor, so that the figure's error counts, too.
-  const own = base.metrics[metric.id]!;
-  const factor = isRelative ? 1 + limit * Math.sign(ratioOf(own)) : 1;
-  const y = own.y.map((value) => value * factor);
-  const scaled = { ...base, metrics: { ...base.metrics, [metric.id]: { ...own, y } } };
-  const beyond = comparisonOf(metric, arm, scaled, { always }).always.ci95;
+  const factor = isRelative ? 1 + limit * Math.sign(ratioOf(base.metrics[metric.id]!)) : 1;
+  const beyond = comparisonOf(metric, arm, scaledArm(base, metric, factor), { always }).always.ci95;
   const [low, high] = beyond?.map((end) => end - (isRelative ? 0 : limit)) ?? [];
   const isBroken = isUpper ? low! > 0 : high! < 0;
   const { difference, control } = comparisonOf(metric, arm, base, {});

@@ -19,9 +19,14 @@ const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] =
 
 const hasBytes = (value: string) => given('receivedBits is not null', value);
 
+/** Audio and video, with abandoned downloads. */
+const EGRESS_SUMS: [string, string] = [hasBytes('watchedSeconds'), '3600 * receivedBits / 8e9'];
+export const EGRESS = metric('egress', 'egress, GB per hour watched', 3, EGRESS_SUMS, true);
+
 /** Metrics that decide, also by kind of session. `qoe` replaces `perceived`, which old reports lack. */
 export const DECISIVE: readonly TrialMetric[] = [
   metric('perceived', 'perceived QoE, 0 to 100', 2, overTime('perceivedQoe')),
+  EGRESS,
   metric('qoe', 'QoE-linear, Mbit/s', 2, overTime('qoe')),
   metric('stalled', 'stalled share, %', 3, ['watchedSeconds + stallSeconds', '100 * stallSeconds'], true),
   metric('watched', 'watch time, s per session', 1, ['1', 'watchedSeconds']),
@@ -33,7 +38,6 @@ export const METRICS: readonly TrialMetric[] = [
   metric('startup', 'startup, s', 3, [given('started', '1'), given('started', 'startupSeconds')], true),
   metric('unstarted', 'without a picture, % of sessions', 2, ['1', 'case when started then 0 else 100 end'], true),
   metric('bitrate', 'bitrate, Mbit/s', 2, overTime('meanBitrateBps / 1e6')),
-  metric('egress', 'egress, GB per hour watched', 3, [hasBytes('watchedSeconds'), '3600 * receivedBits / 8e9'], true),
   metric('wasted', 'wasted, % of egress', 2, [hasBytes('receivedBits'), hasBytes('100 * wastedBits')], true),
   metric('above', 'above good enough, % of egress', 1, [hasBytes('receivedBits'), '100 * aboveEnoughBits'], true),
   metric('latency', 'live latency, s', 2, overTime('latencySeconds'), true),

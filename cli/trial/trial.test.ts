@@ -31,7 +31,7 @@ test('says what the arms differ in, and writes the comparison as a page', async 
   const { status, stdout, stderr } = await trial(putReports(4000), '--out', at('out'));
   expect({ status, stderr }).toEqual({ status: 0, stderr: `index.html and report.md in ${at('out')}\n` });
   expect(stdout).toMatch(
-    /^With `ours` instead of `own`, it is certain that perceived QoE is [345]\.\d % higher \(better\), QoE-linear is (19|2\d)\.\d % higher \(better\), stalled share is \d\d\.\d % lower \(better\) and QoE-linear of the first minute [^;:]*\. (?:If you look only this once: [^;:]*\. )?No difference was found in watch time\.$/m,
+    /^With `ours` instead of `own`, it is certain that perceived QoE is [345]\.\d % higher \(better\), QoE-linear is (19|2\d)\.\d % higher \(better\), stalled share is \d\d\.\d % lower \(better\) and QoE-linear of the first minute [^;:]*\. (?:If you look only this once: [^;:]*\. )?No difference was found in egress and watch time\.$/m,
   );
   // QoE is higher by 2.
   const [, low, high] = /^perceived QoE, 0 to 100 .*? \+\S+ \(\+(\S+) to \+(\S+)\)/m.exec(stdout)!;
@@ -63,7 +63,7 @@ test('warns of lost reports, leaves out arms with too few sessions, and says wha
   const folder = putReports(2000, (one) => {
     number++;
     if (number < 4) return { ...one, arm: 'third' };
-    const requested = { requestedBits: 1e9, wastedBits: 0, receivedBits: bits[one.arm!] };
+    const requested = { requestedBits: 1e9, wastedBits: 0, receivedBits: bits[one.arm!]! * (0.9 + 0.1 * (number % 3)) };
     const report = { ...one, watchedSeconds: 3600, ...requested };
     return report.arm === 'ours' && number % 4 === 0 ? { ...report, version: 0 } : report;
   });
@@ -71,7 +71,13 @@ test('warns of lost reports, leaves out arms with too few sessions, and says wha
   expect(stdout).toMatch(/- `ours` has 4\d\.\d % of the sessions instead of 50\.0 %, which is not chance/);
   expect(stdout).toContain('- `third`: 3 sessions, too few, left out');
   expect(stdout).toMatch(/- \d+ not counted: wrong version/);
-  expect(stdout).toMatch(/^egress, GB per hour watched +0\.500 +0\.250 +−0\.250 /m);
+  // Egress leads, beside perceived QoE.
+  expect(stdout).toMatch(
+    /that perceived QoE is [^,]*, (?:49|50)\.\d % less data is sent \(better: −5\d\.\d to −4\d\.\d\), /,
+  );
+  expect(stdout).toMatch(
+    /^perceived QoE.*\negress, GB per hour watched +0\.\d+ +0\.\d+ +−0\.\d+ \(.*\) +−(?:49|50)\.\d \(−5\d\.\d to −4/m,
+  );
 });
 
 test('compares with the arm of --control, each arm in turn', async () => {
@@ -165,7 +171,10 @@ test.each<[string[], string]>([
     ['--guard', 'startup <= fast', 'reports'],
     '--guard: expected guards like "startup <= +0.1 s, watch time >= -1 %", got',
   ],
-  [['--guard', 'speed <= +1 %', 'reports'], '--guard: expected one of perceived QoE, QoE-linear, stalled share'],
+  [
+    ['--guard', 'speed <= +1 %', 'reports'],
+    '--guard: expected one of perceived QoE, egress, QoE-linear, stalled share',
+  ],
   [['--guard', 'startup <= +1 ms', 'reports'], '--guard: expected % or s after the number of startup, got "ms"'],
   [['--guard', 'startup <= +1 s', '--out', 'x', 'reports'], '--out: expected no --guard beside it, got "x"'],
 ])('rejects %j with status 2', async (flags, message) => {
