@@ -21,7 +21,7 @@ export interface Change {
   isData?: boolean;
 }
 
-/** Data are bits that were sent to viewers, those of abandoned downloads included. */
+/** Data are all bits that were sent to viewers, also in abandoned downloads. */
 export const dataChange = (difference: Estimate): Change => ({
   ...{ noun: 'data sent', difference, digits: 1, unit: ' %', isLowerBetter: true, isData: true },
 });
