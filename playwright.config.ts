@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 import { ENGINES, isOld, whatIsMissing } from './e2e/engines/index.ts';
@@ -39,23 +39,24 @@ const engines = ENGINES.flatMap((engine) => {
   return [];
 });
 
-const COMPUTING = ['benchmark.spec.ts', 'demo/*.spec.ts', 'package/*.spec.ts'];
+const TOOLS = ['benchmark.spec.ts', 'demo/*.spec.ts', 'package/*.spec.ts'];
+const ZOO = 'zoo/*.spec.ts';
 
 export default defineConfig<object, WorkerFixtures>({
   testDir: 'e2e',
   // Players wait more than they compute, so more files than cores run at a time.
-  workers: 3,
+  workers: availableParallelism() + 1,
+  // The parts of `npm run test:all` (scripts/test-totals.js).
   projects: [
     // These files compute more than they wait, so one runs beside two of the others, which take longer. Two servers of
     // the demo would also share Vite's cache.
-    { name: 'demo and tools', testMatch: COMPUTING, workers: 1 },
-    { name: 'plugin', testIgnore: COMPUTING },
+    { name: 'tools', testMatch: TOOLS, workers: 1 },
+    { name: 'plugin', testIgnore: [...TOOLS, ZOO] },
+    { name: 'zoo', testMatch: ZOO },
     ...engines,
   ],
   reporter: 'list',
   timeout: 60_000,
-  // Players are measured in real time, and CI's host may pause for a second. The list names flaky tests.
-  retries: process.env['CI'] ? 1 : 0,
   // Pictures are beside the tests, without the platform's name, because their test names the browser.
   snapshotPathTemplate: '{testDir}/{testFileDir}/{testFileName}-pictures/{arg}{ext}',
   use: { browserName: 'chromium', headless: true, launchOptions: { executablePath, args, env } },

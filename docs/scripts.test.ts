@@ -30,17 +30,42 @@ test.each(['scripts/size.js', ...TAKING])('%s refuses what it does not know', (p
   expect(refused.stderr).not.toMatch(/^ +at /m);
 });
 
+const { browserTotals, PARTS } = await import(new URL('../scripts/test-totals.js', import.meta.url).href);
+
 test.each([
-  [100, 1, { passed: 100, failed: 0 }],
-  [100, 2, { passed: 98, failed: 2 }],
-  [3, 0, { passed: 3, failed: 0 }],
-])('of %s browser tests %s needed their retry', async (count, flaky, totals) => {
-  const { browserTotals } = await import(new URL('../scripts/test-totals.js', import.meta.url).href);
-  const specs = Array.from({ length: count }, (_, n) => {
-    return { file: 'a.spec.ts', line: n, title: 'plays', tests: [{ status: n < flaky ? 'flaky' : 'expected' }] };
-  });
-  const stats = { expected: count - flaky, flaky, unexpected: 0, skipped: 0 };
-  const suites = [{ suites: [{ specs }] }];
-  const retried = ['a.spec.ts:0 plays', 'a.spec.ts:1 plays'].slice(0, flaky);
-  expect(browserTotals({ stats, suites, errors: [] })).toEqual({ ...totals, skipped: 0, retried });
+  ['all pass', 0, 0, { passed: 9, failed: 0, retried: 0 }],
+  ['two of three pass again', 3, 2, { passed: 8, failed: 1, retried: 2 }],
+  ['two pass again', 2, 2, { passed: 9, failed: 0, retried: 2 }],
+  ['three pass again, which are too many', 3, 3, { passed: 6, failed: 3, retried: 3 }],
+])('browser tests with the tag @timing: %s', (_, failed, passedAgain, totals) => {
+  const report = (count: number, unexpected: number) => {
+    const statuses = Array.from({ length: count }, (_, i) => (i < unexpected ? 'unexpected' : 'expected'));
+    const specs = statuses.map((status, line) => {
+      return { file: 'a.spec.ts', line, title: 'plays', tags: ['timing'], tests: [{ projectName: 'zoo', status }] };
+    });
+    return {
+      stats: { expected: count - unexpected, unexpected, skipped: 0 },
+      suites: [{ suites: [{ specs }] }],
+      errors: [],
+    };
+  };
+  const again = failed > 0 ? report(failed, failed - passedAgain) : undefined;
+  const { retried, ...counted } = browserTotals(Math.min(1, failed), report(9, failed), again);
+  expect({ ...counted, retried: retried.length }).toEqual({ ...totals, skipped: 0, mayPassAgain: failed });
+});
+
+test('a runner that fails without a failed test, or ends without a report, is a failed test', () => {
+  const stats = { expected: 1, unexpected: 0, skipped: 0 };
+  expect(browserTotals(1, { stats, suites: [], errors: [] })).toMatchObject({ passed: 1, failed: 1 });
+  expect(browserTotals(1, undefined)).toMatchObject({ passed: 0, failed: 1 });
+});
+
+test("the workflow's jobs are together npm run test:all", () => {
+  const read = (path: string) => readFileSync(`${ROOT}/${path}`, 'utf8');
+  const workflow = read('.github/workflows/test.yml');
+  const projects = [...read('playwright.config.ts').matchAll(/name: ['`](\w+)/g)].map(([, name]) => name!);
+  expect(/ part: \[(.*)\]/.exec(workflow)![1]!.split(', ')).toEqual(PARTS);
+  expect(projects.map((name) => name.replace(/^engine$/, 'engines')).sort()).toEqual(PARTS.slice(1).sort());
+  expect(workflow).toMatch(/npm test -- --part \$\{\{ matrix\.part \}\}/);
+  for (const [, script] of workflow.matchAll(/npm run ([\w:]+)/g)) expect(scripts).toHaveProperty([script!]);
 });

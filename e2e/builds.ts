@@ -6,6 +6,11 @@ import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..');
 
+/** Tags a test that a change needs: `npm test` runs it, and all with the tag `@core`. */
+export const CHANGE = { tag: '@change' };
+/** Tags a test whose result a pause of the host can change. It may fail once (`scripts/test.js`). */
+export const TIMING = { tag: '@timing' };
+
 /** Arguments of Vite's builds. Others are modes of `vite.config.ts`. */
 const BUILDS: Record<string, string[][]> = {
   'bench-page': [['--config', 'replay/browser/page.config.ts']],

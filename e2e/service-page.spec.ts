@@ -5,6 +5,7 @@ import { test as base, expect, type Page } from '@playwright/test';
 import { startFakeDish } from '../service/fake-dish/fake-dish.fixture.ts';
 import { REAL_CLOCK, type RunningService, type ServiceOptions, startService, syntheticDish } from '../service/index.ts';
 import { SmallDisk } from '../service/recording/small-disk.fixture.ts';
+import { CHANGE } from './builds.ts';
 
 const test = base.extend<{ start(options?: Partial<ServiceOptions>): Promise<RunningService> }>({
   start: async ({}, use) => {
@@ -142,7 +143,7 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
   await expect(headline(page)).toHaveText(NO_DISH);
 });
 
-test('asks for the token, and names a problem and what to do', async ({ page, start }) => {
+test('asks for the token, and names a problem and what to do', CHANGE, async ({ page, start }) => {
   const token = 'a-long-secret-of-ours';
   const { url } = await start({ token, dish: '127.0.0.1:1' });
   await page.goto(url);
@@ -194,7 +195,7 @@ test('shows the truth when the dish is gone, the disk is full and the clock leap
   await expectSoon(problems(page)).not.toContainText('Recording');
 });
 
-test('needs two round trips for its first picture, and little', async ({ page, start }) => {
+test('needs two round trips for its first picture, and little', CHANGE, async ({ page, start }) => {
   const { url } = await start();
   const requests: string[] = [];
   let bytes = 0;

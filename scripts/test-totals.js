@@ -1,28 +1,41 @@
-/** Counts the tests in the test runners' JSON reports. */
+/** The parts of `npm run test:all`, and the counts of tests in the test runners' JSON reports. */
 
-/** A busy host may explain retries of this share of the tests, but not of more. */
-const MOST_RETRIED_SHARE = 0.01;
+/** A job of .github/workflows/test.yml each: the unit tests, and projects of playwright.config.ts. */
+export const PARTS = ['unit', 'plugin', 'zoo', 'tools', 'engines'];
 
-export const unitTotals = (report) => ({
-  passed: report.numPassedTests,
-  failed: report.numFailedTests + report.numRuntimeErrorTestSuites,
-  skipped: report.numPendingTests,
-});
+/** So many tests that needed to run again fail a run. */
+const TOO_MANY_RETRIED = 3;
 
-/** Adds the names of tests that passed only when they ran again. If they are too many, they count as failed. */
-export function browserTotals({ stats, suites, errors }) {
-  const retried = suites.flatMap(retriedIn);
-  const ran = stats.expected + stats.flaky + stats.unexpected;
-  const isTooMany = retried.length > MOST_RETRIED_SHARE * ran;
+/** A runner that ended without a report, or with a fault that is no test's, counts as a failed test. */
+const withStatus = (status, totals) => ({ ...totals, failed: totals.failed || Number(status !== 0) });
+
+export const unitTotals = (status, report) =>
+  withStatus(status, {
+    passed: report?.numPassedTests ?? 0,
+    failed: report ? report.numFailedTests + report.numRuntimeErrorTestSuites : 1,
+    skipped: report?.numPendingTests ?? 0,
+  });
+
+/** `again` is the report of the second run of failed tests with the tag @timing. */
+export function browserTotals(status, report, again) {
+  if (report === undefined) return { passed: 0, failed: 1, skipped: 0, mayPassAgain: 0 };
+  const { expected, unexpected, skipped } = report.stats;
+  const retried = testsIn(again).filter(({ status }) => status === 'expected');
+  const isTooMany = retried.length >= TOO_MANY_RETRIED;
+  const counted = isTooMany ? 0 : retried.length;
+  const failed = unexpected - counted + report.errors.length;
   return {
-    passed: stats.expected + (isTooMany ? 0 : stats.flaky),
-    failed: stats.unexpected + errors.length + (isTooMany ? stats.flaky : 0),
-    skipped: stats.skipped,
-    retried,
+    ...withStatus(retried.length > 0 ? 0 : status, { passed: expected + counted, failed, skipped }),
+    retried: retried.map(({ name }) => name),
+    mayPassAgain: testsIn(report).filter(({ status, tags }) => status === 'unexpected' && tags.includes('timing'))
+      .length,
   };
 }
 
-function retriedIn({ suites = [], specs = [] }) {
-  const found = specs.filter(({ tests }) => tests.some(({ status }) => status === 'flaky'));
-  return [...found.map(({ file, line, title }) => `${file}:${line} ${title}`), ...suites.flatMap(retriedIn)];
+/** A test of each spec and project. */
+function testsIn({ suites = [], specs = [] } = {}) {
+  const own = specs.flatMap(({ file, line, title, tags, tests }) =>
+    tests.map(({ projectName, status }) => ({ name: `[${projectName}] ${file}:${line} ${title}`, tags, status })),
+  );
+  return [...own, ...suites.flatMap(testsIn)];
 }

@@ -1,44 +1,82 @@
-/** `npm test`: runs all tests. */
-import { spawnSync } from 'node:child_process';
+/** `npm test` and `npm run test:all`: run unit tests and browser tests side by side. */
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { commandLine } from './command-line.js';
-import { browserTotals, unitTotals } from './test-totals.js';
+import { browserTotals, PARTS, unitTotals } from './test-totals.js';
 
-commandLine(`usage: npm test
+const { values, refuse } = commandLine(
+  `usage: npm test [-- --part <part> | --all]
 
-Runs the unit tests, then the browser tests. The last line is the total, "N passed, N failed[, N skipped]". The lines
-before it name tests that passed only when they ran again; more than 1 % of them count as failed. The exit status is 1 if
-a test failed or a runner ended without a report. To run some tests:
+npm test runs the unit tests, and beside them the browser tests that a change needs (tags @core and @change), in Chromium.
+npm run test:all (--all) runs all tests, in every engine; --part runs one of its parts: ${PARTS.join(', ')}.
+
+The last line is the total, "N passed, N failed[, N skipped]". A test with the tag @timing may fail once: it runs again
+when all others have ended, and the output names it. Three such tests fail the run. The exit status is 1 if a test failed
+or a runner ended without a report. To run some tests:
     npm run unit -- <file>
-    npm run e2e -- <file>`);
+    npm run e2e -- <file>
+    npm run test:changed`,
+  { options: { all: { type: 'boolean' }, part: { type: 'string' } } },
+);
+const { all = false, part } = values;
+if (part !== undefined && !PARTS.includes(part)) refuse(`unknown part ${part}: expected ${PARTS.join(', ')}`);
 
 const reports = mkdtempSync(join(tmpdir(), 'leo-abr-test-'));
-const totals = { passed: 0, failed: 0, skipped: 0 };
 
-/** Runs a test runner and adds its JSON report to the totals. */
-function run(name, args, count) {
+/** Runs a test runner. Its report is undefined if the runner ended without one. */
+async function run(name, args, { isBeside = false } = {}) {
   const file = join(reports, `${name}.json`);
   const env = { ...process.env, PLAYWRIGHT_JSON_OUTPUT_NAME: file };
-  const { status } = spawnSync(process.execPath, args(file), { stdio: ['ignore', 'inherit', 'inherit'], env });
-  let counted;
-  try {
-    counted = count(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    counted = { passed: 0, failed: 1, skipped: 0 };
-    console.error(`${name}: the runner ended (status ${status}) without a report`);
+  const stdio = ['ignore', ...(isBeside ? ['pipe', 'pipe'] : ['inherit', 'inherit'])];
+  const child = spawn(process.execPath, args(file), { stdio, env });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  if (isBeside) {
+    // Players are measured in real time and mostly wait. Unit tests compute meanwhile.
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    for (const output of await Promise.all([child.stderr, child.stdout].map(text))) process.stdout.write(output);
   }
-  if (status !== 0 && counted.failed === 0) counted.failed = 1;
-  for (const name of counted.retried ?? []) console.log(`passed only when it ran again: ${name}`);
-  for (const key of Object.keys(totals)) totals[key] += counted[key];
+  const status = await ended;
+  try {
+    return { status, report: JSON.parse(readFileSync(file, 'utf8')) };
+  } catch {
+    console.error(`${name}: the runner ended (status ${status}) without a report`);
+    return { status };
+  }
 }
 
 const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-run('unit', (file) => [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${file}`], unitTotals);
-run('browser', () => ['node_modules/@playwright/test/cli.js', 'test', '--reporter=list,json'], browserTotals);
+const jest = (file) => [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${file}`];
+const playwright = (...args) => ['node_modules/@playwright/test/cli.js', 'test', '--reporter=list,json', ...args];
+
+async function runUnit(isBeside) {
+  const { status, report } = await run('unit', jest, { isBeside });
+  return unitTotals(status, report);
+}
+
+async function runBrowsers() {
+  const projects = part === undefined ? (all ? [] : PARTS.slice(1, -1)) : [part === 'engines' ? 'engine-*' : part];
+  const chosen = projects.map((name) => `--project=${name}`);
+  const tags = all || part !== undefined ? [] : ['--grep=@core|@change'];
+  const { status, report } = await run('browsers', () => playwright(...chosen, ...tags));
+  const first = browserTotals(status, report);
+  if (first.mayPassAgain === 0) return first;
+  const again = await run('again', () => playwright('--last-failed', '--grep=@timing', '--workers=1', ...chosen));
+  return browserTotals(status, report, again.report);
+}
+
+const runs = [
+  ...(part === undefined || part === 'unit' ? [runUnit(part === undefined)] : []),
+  ...(part === 'unit' ? [] : [runBrowsers()]),
+];
+const totals = await Promise.all(runs);
 rmSync(reports, { recursive: true, force: true });
 
-const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : '';
-console.log(`${totals.passed} passed, ${totals.failed} failed${skipped}`);
-process.exit(totals.failed > 0 ? 1 : 0);
+for (const name of totals.flatMap(({ retried = [] }) => retried)) console.log(`passed only when it ran again: ${name}`);
+const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map((key) =>
+  totals.reduce((sum, one) => sum + one[key], 0),
+);
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -10,6 +10,7 @@
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { type FoundBrowser, findBrowser } from '../../replay/browser/find-browser.ts';
+import { CHANGE } from '../builds.ts';
 import { expect, openDecisions, openSettings, test } from './demo-test.ts';
 
 const PACKAGED: FoundBrowser['source'] = '@sparticuz/chromium';
@@ -48,7 +49,7 @@ async function compare(page: Page, parts: readonly [name: string, part: Locator,
 
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-test('before the first request', async ({ page, open }) => {
+test('before the first request', CHANGE, async ({ page, open }) => {
   // A manifest that never comes stops the players and their clocks.
   await page.route('**/manifest.mpd', () => {});
   await open('?players=dynamic,mpc-l&trace=driving-motorway&scenario=hd-16&start=30');
@@ -63,7 +64,7 @@ test('before the first request', async ({ page, open }) => {
   ]);
 });
 
-test('a finished run', async ({ page, open }) => {
+test('a finished run', CHANGE, async ({ page, open }) => {
   await page.route('**/main.ts', (route) =>
     route.fulfill({ contentType: 'text/javascript', body: "import '/views/recorded-run.fixture.ts';" }),
   );

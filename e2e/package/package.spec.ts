@@ -7,7 +7,7 @@ import { extname, join, normalize } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
-import { builtFolder, ROOT } from '../builds.ts';
+import { builtFolder, CHANGE, ROOT } from '../builds.ts';
 import { startProgram } from '../engines/engine.ts';
 import { sessionOf } from '../playback/playback-test.ts';
 
@@ -109,11 +109,11 @@ async function expectPlayback(page: Page, path: string, make: (manifest: string)
   expect(segments.filter((path) => path.startsWith('video-2/')).length).toBeGreaterThan(0);
 }
 
-test('docs/api.txt has the public types', () => {
+test('docs/api.txt has the public types', CHANGE, () => {
   run(process.execPath, [join(ROOT, 'scripts/api-report.js'), '--check'], ROOT);
 });
 
-test('contains the builds, types and documents, within the size budget', () => {
+test('contains the builds, types and documents, within the size budget', CHANGE, () => {
   const types = ['index', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
   types.push('predictor/onnx/index', 'predictor/model-url/index', 'abr/controller');
   const expected = [
@@ -229,7 +229,7 @@ for (const [entry, document] of [
   ['leo-abr/hls', 'docs/plugin-hls.md'],
   ['leo-abr/shaka', 'docs/plugin-shaka.md'],
 ] as const) {
-  test(`an empty Vite project plays with ${document}'s code`, async ({ page }) => {
+  test(`an empty Vite project plays with ${document}'s code`, CHANGE, async ({ page }) => {
     await expectPlayback(page, 'dist/', (manifest) => {
       buildApp(codeBlock(document, manifest, `from '${entry}'`));
     });
@@ -289,7 +289,7 @@ test.describe('the ONNX forecaster', () => {
   });
 });
 
-test('its types need no configuration, and Node can import it', () => {
+test('its types need no configuration, and Node can import it', CHANGE, () => {
   const app = join(folder, 'app');
   fs.writeFileSync(
     join(app, 'typed.ts'),

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
-import { ROOT } from '../builds.ts';
+import { CHANGE, ROOT } from '../builds.ts';
 import { untilPlayed } from '../demo/demo-test.ts';
 import { POSIX_LOCALE } from '../posix-locale.ts';
 import { installTools, runTools, servingTools } from './installed-tools.ts';
@@ -48,7 +48,7 @@ test('npm installs both packages without a warning, and none that wants another 
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('public data sets are converted, replayed and reported', async () => {
+test('public data sets are converted, replayed and reported', CHANGE, async () => {
   test.setTimeout(120_000);
   const file = join(folder, 'by-hand/rcastellotti__idp/data/large_file_download_5parallel.csv');
   mkdirSync(dirname(file), { recursive: true });
@@ -107,7 +107,7 @@ for (const [LANG, locale] of [
   });
 }
 
-test('the benchmark plays in a browser, under a language tag that is not valid', async () => {
+test('the benchmark plays in a browser, under a language tag that is not valid', CHANGE, async () => {
   test.setTimeout(120_000);
   const rows = Array.from({ length: 60 }, (_, second) => `${second},80`);
   writeFileSync(join(folder, 'link.csv'), `time_s,throughput_mbps\n${rows.join('\n')}\n`);

@@ -1,8 +1,9 @@
 /** The page's own limits hold, also if the plugin is attached late, and dash.js decides on audio. */
 
+import { CHANGE } from '../builds.ts';
 import { editTexts, expect, LADDER_BPS, test } from './playback-test.ts';
 
-test('bitrate limits, autoSwitchBitrate and initial bitrate hold', async ({ labPage, stream }) => {
+test('limits, autoSwitchBitrate and initial bitrate hold', CHANGE, async ({ labPage, stream }) => {
   const limits = {
     most: { abr: { maxBitrate: { video: 1200 } } },
     least: { abr: { minBitrate: { video: 800 } } },
@@ -35,7 +36,7 @@ test('bitrate limits, autoSwitchBitrate and initial bitrate hold', async ({ labP
   expect(initial.ladders[1]).toEqual(LADDER_BPS);
 });
 
-test('attached while BOLA plays, the plugin decides on video; audio still adapts', async ({ labPage, onStream }) => {
+test('attached while BOLA plays, it decides on video; audio still adapts', CHANGE, async ({ labPage, onStream }) => {
   // The manifest gets two more bitrates of audio with the same files.
   await editTexts(labPage, '**/manifest.mpd', (text) => {
     const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];

@@ -1,8 +1,9 @@
 /** The plugin gets segment sizes from a file or an index. */
 
+import { CHANGE } from '../builds.ts';
 import { expect, test } from './playback-test.ts';
 
-test('sizes come from sizes.json or the index of SegmentBase', async ({ labPage, stream }) => {
+test('sizes come from sizes.json or the index of SegmentBase', CHANGE, async ({ labPage, stream }) => {
   const common = { segmentCount: 6, sizeSpread: 0.4 };
   const listed = stream(common);
   const indexed = stream({ ...common, media: { addressing: 'base' } });
