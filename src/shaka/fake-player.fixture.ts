@@ -297,6 +297,7 @@ export function livePlayer(serviceDescription: object | null = { targetLatency: 
       getDelay: () => 1,
       getAvailabilityTimeOffset: () => 3,
       getMaxSegmentDuration: () => 4,
+      getMaxSegmentEndTime: () => 99,
     },
     serviceDescription,
   };

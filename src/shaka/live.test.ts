@@ -3,6 +3,7 @@ import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } fr
 import { chunkOf } from '../../session/stand-in.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
 import { attached, type FakePlayer, livePlayer, playLive, segmentAt } from './fake-player.fixture.ts';
+import type { Manifest } from './player.ts';
 
 useManualClock();
 
@@ -50,12 +51,33 @@ test.each([
   const player = livePlayer(null);
   // Shaka says that 98 s of media exist. A part in a preload hint counts as listed.
   const ends = { getSegmentAvailabilityEnd: () => 98, getAvailabilityTimeOffset: () => 0, getDelay: () => 1 };
-  player.manifest = { type: 'HLS', presentationTimeline: { ...ends, getMaxSegmentDuration: () => 4 } };
+  player.manifest = {
+    type: 'HLS',
+    presentationTimeline: { ...ends, getMaxSegmentDuration: () => 4, getMaxSegmentEndTime: () => 98 },
+  };
   player.playlist = new TextEncoder().encode(playlist);
   Object.assign(player.config.streaming, { lowLatencyMode });
   const { live, segmentIndex } = firstState(player);
   expect(live).toMatchObject({ chunkSeconds, latencySeconds: live!.targetLatencySeconds });
   expect(live!.firstChunkAtSeconds + 98 - 4 * segmentIndex).toBe(firstChunkAtSeconds);
+});
+
+test('an HLS stream in parts ends where its newest playlist ends, even if Shaka says earlier', () => {
+  const player = livePlayer(null);
+  player.media.currentTime = 95;
+  const { presentationTimeline } = player.manifest as Manifest;
+  Object.assign(player.manifest!, { type: 'HLS' });
+  player.playlist = new TextEncoder().encode(PARTS);
+  const { controller } = attached({ controller: new Scripted() }, player);
+  player.load();
+  let endSeconds = 0;
+  presentationTimeline.getSegmentAvailabilityEnd = () => endSeconds;
+  for (endSeconds of [96.5, 97, 97.5]) {
+    player.send(24).completed(4e6);
+    player.ask();
+  }
+  const seen = controller.states.map(({ live }) => [live!.latencySeconds, live!.targetLatencySeconds]);
+  expect(seen).toEqual([98.5, 98.5, 99, 99.5].map((nowSeconds) => [nowSeconds - 95, 0.5]));
 });
 
 test('what the encoder limits in a segment of chunks is not the link', async () => {

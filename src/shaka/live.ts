@@ -12,6 +12,9 @@ export class LiveStream {
   /** Duration of an HLS stream's parts, read from a playlist because Shaka does not tell it. 0: no parts. Undefined: no playlist yet. */
   private _partSeconds: number | undefined;
 
+  /** The media of an HLS stream in parts end so much later than Shaka says. */
+  private _laterSeconds = 0;
+
   constructor(private readonly _player: ShakaPlayer) {}
 
   /** Shaka 4 plays a live stream whose end is known from its start, as on demand. */
@@ -30,7 +33,7 @@ export class LiveStream {
     if (!this._manifest) return undefined;
     const { type, presentationTimeline: timeline } = this._manifest;
     const segmentSeconds = timeline.getMaxSegmentDuration();
-    const endSeconds = timeline.getSegmentAvailabilityEnd();
+    const endSeconds = this._endSeconds();
     if (type === HLS) {
       const partSeconds = this._partSeconds || 0;
       // A part exists when it is listed, and so does a segment without parts. The part that is hinted at counts as listed.
@@ -43,7 +46,7 @@ export class LiveStream {
   /** The latency at which Shaka joins. While the stream is shorter, it joins at its start. */
   joinedSeconds(nowSeconds: number): number {
     const { presentationTimeline: timeline } = this._manifest!;
-    return nowSeconds - timeline.getSegmentAvailabilityEnd() + timeline.getDelay();
+    return nowSeconds - this._endSeconds() + timeline.getDelay();
   }
 
   /** Duration of a whole segment, even while only some of its parts exist. A part with a request of its own has its own duration. */
@@ -72,5 +75,19 @@ export class LiveStream {
   forget(): void {
     this._manifest = null;
     this._partSeconds = undefined;
+    this._laterSeconds = 0;
+  }
+
+  /**
+   * Where the media end. If a stream in parts has just begun, Shaka says too early: its first playlist is old once the first
+   * segment has ended, and segments become longer. Shaka's end goes on with the clock, so the longest list was newest.
+   */
+  private _endSeconds(): number {
+    const { presentationTimeline: timeline } = this._manifest!;
+    const endSeconds = timeline.getSegmentAvailabilityEnd();
+    if (this._partSeconds) {
+      this._laterSeconds = Math.max(this._laterSeconds, timeline.getMaxSegmentEndTime()! - endSeconds);
+    }
+    return endSeconds + this._laterSeconds;
   }
 }

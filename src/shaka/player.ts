@@ -141,6 +141,7 @@ export interface Manifest {
     getDelay(): number;
     getAvailabilityTimeOffset(): number;
     getMaxSegmentDuration(): number;
+    getMaxSegmentEndTime(): number | null;
   };
   serviceDescription?: {
     targetLatency?: number | null;

@@ -144,8 +144,10 @@ export class Presentation {
     };
   }
 
+  /** In a stall, Shaka sets the element's rate to 0. While the plugin waits, the default rate is 0, too. */
   get playbackRate(): number {
-    return Math.abs((this.element && this.element.playbackRate) || this._player.getPlaybackRate()) || 1;
+    const { playbackRate, defaultPlaybackRate = 1 }: Partial<HTMLMediaElement> = this.element || {};
+    return Math.abs(playbackRate || (defaultPlaybackRate && this._player.getPlaybackRate())) || 1;
   }
 
   private get _playhead(): number {
