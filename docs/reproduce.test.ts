@@ -145,21 +145,25 @@ describe('npm run reproduce and npm run tables', () => {
   });
 
   test('tables are written between their marks', () => {
-    const columns = { name: null, QoE: 1, 'QoE, difference': 2 };
+    // Nothing is measured yet in the last row and column.
+    const columns = { name: null, QoE: 1, 'QoE, difference': 2, more: 0 };
     const rows = [
-      ['a', 10, [1.5, 0.25, 2]],
-      ['b', -0.5, [-1, -2, 3]],
-      ['c', 3, null],
+      ['a', 10, [1.5, 0.25, 2], null],
+      ['b', -0.5, [-1, -2, 3], null],
+      ['c', 3, null, null],
+      ['d', null, null, null],
     ];
     writeStep(at('docs/results/two.json'), { ...step, tables: { two: { columns, rows } } });
-    const marked = '<!-- table: two[name=a] two[name=b] two[name=c] -->\nold\n<!-- /table -->';
+    const marked = '<!-- table: two[name=a] two[name=b] two[name=c/d] -->\nold\n<!-- /table -->';
     writeFileSync(at('docs/page.md'), `Before\n${marked}\nafter\n`);
     writeFileSync(at('docs/fixed.md'), '<!-- table: two[name=a] -->\n<!-- /table -->\n');
+    const value = (text: string) => `It is <!-- value: two[name=b] | QoE, difference -->${text}<!-- /value --> there.`;
+    writeFileSync(at('README.md'), value('old'));
     expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(1);
     expect(script('tables.js', '--docs', at('docs')).status).toBe(0);
     const page = readFileSync(at('docs/page.md'), 'utf8');
     expect(page).toBe(`Before
-<!-- table: two[name=a] two[name=b] two[name=c] -->
+<!-- table: two[name=a] two[name=b] two[name=c/d] -->
 
 | name |  QoE |          QoE, difference |
 | ---- | ---: | -----------------------: |
@@ -171,6 +175,7 @@ describe('npm run reproduce and npm run tables', () => {
 after
 `);
     expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(0);
+    expect(readFileSync(at('README.md'), 'utf8')).toBe(value('-1.00'));
     // If the filter fixes the value of a column, the table has no such column.
     expect(readFileSync(at('docs/fixed.md'), 'utf8').split('\n').slice(2, 5)).toEqual([
       '|  QoE |          QoE, difference |',
@@ -179,5 +184,9 @@ after
     ]);
     writeFileSync(at('docs/page.md'), '<!-- table: none -->\n<!-- /table -->\n');
     expect(script('tables.js', '--docs', at('docs')).stderr).toContain('page.md: no table none in docs/results');
+    writeFileSync(at('docs/page.md'), '<!-- value: two | QoE -->1<!-- /value -->');
+    expect(script('tables.js', '--docs', at('docs')).stderr).toContain(
+      'page.md: not one value two | QoE in docs/results',
+    );
   });
 });

@@ -1,5 +1,5 @@
-/** `npm run tables`: writes the tables of docs/ from docs/results/*.json and the options' source. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** `npm run tables`: writes tables and single numbers of README.md and docs/ from docs/results/*.json and the options. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { commandLine, ROOT } from './command-line.js';
 import { optionsOf } from './option-table.js';
@@ -7,49 +7,72 @@ import { readSteps } from './result-steps.js';
 
 const USAGE = `usage: npm run tables -- [--check] [--docs <folder>]
 
-Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder>/*.md (default docs) anew, from
-<folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows with this value (or
-value/value), without the column if all rows of the table have the same. NAME... "| column | column" gives only these columns.
+Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder>/*.md (default docs), and in README.md
+beside the folder, anew from <folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows
+with this value (or value/value), without the column if all rows of the table have the same. NAME... "| column | column"
+gives only these columns. Rows and columns without a number are left out. A number is between <!-- value:
+NAME[column=value] | column --> (one row) and <!-- /value -->.
 <!-- options: INTERFACE --> has the options of session/page/option-types.ts.
 --check writes nothing; the status is 1 if a page differs.`;
+const VALUE = /(<!-- value: (.+?) -->)[^<]*(<!-- \/value -->)/g;
 const MARKED = /(<!-- (table|options): (.+?) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
 
 const { values: flags } = commandLine(USAGE, {
   options: { check: { type: 'boolean' }, docs: { type: 'string', default: join(ROOT, 'docs') } },
 });
 const tables = Object.assign({}, ...Object.values(readSteps(join(flags.docs, 'results'))).map((step) => step.tables));
-for (const name of readdirSync(flags.docs).filter((one) => one.endsWith('.md'))) {
-  const file = join(flags.docs, name);
+const pages = readdirSync(flags.docs).filter((one) => one.endsWith('.md'));
+for (const file of [...pages, '../README.md'].map((name) => join(flags.docs, name)).filter(existsSync)) {
   const before = readFileSync(file, 'utf8');
-  const after = before.replace(MARKED, (_, begin, kind, names, end) => {
+  let after = before.replace(MARKED, (_, begin, kind, names, end) => {
     const lines = kind === 'table' ? results(names, file) : options(names);
     return `${begin}\n${markdown(lines)}\n${end}`;
   });
+  after = after.replace(VALUE, (_, begin, of, end) => `${begin}${valueText(of, file)}${end}`);
   if (after === before) continue;
   console.log(`${relative(ROOT, file)}: ${flags.check ? 'its tables differ from their source' : 'written'}`);
   if (flags.check) process.exitCode = 1;
   else writeFileSync(file, after);
 }
 
+function filtered(one, file) {
+  const [, name] = /^([^[]+)(?:\[.+?=.+\])?$/.exec(one) ?? [];
+  if (!Object.hasOwn(tables, name)) throw new Error(`${file}: no table ${one} in docs/results`);
+  const { columns, rows } = tables[name];
+  const filters = [...one.matchAll(/\[(.+?)=(.+?)\]/g)].map(([, column, values]) => [column, values.split('/')]);
+  const has = (row) => filters.every(([column, values]) => values.includes(String(cellOf(row, columns, column))));
+  return { filters: Object.fromEntries(filters), columns, rows: rows.filter(has) };
+}
+
+function cellOf(row, columns, name) {
+  return row[Object.keys(columns).indexOf(name)];
+}
+
+/** A cell without its interval. */
+function valueText(given, file) {
+  const [name, column] = given.split(' | ');
+  const { columns, rows } = filtered(name, file);
+  const value = rows[0] && cellOf(rows[0], columns, column);
+  if (rows.length !== 1 || value === undefined) throw new Error(`${file}: not one value ${given} in docs/results`);
+  return value === null ? '–' : [value].flat()[0].toFixed(columns[column]);
+}
+
 function results(given, file) {
   const [names, ...wanted] = given.split(' | ');
-  const parts = names.split(/ (?![^[]*\])/).map((one) => {
-    const [, name] = /^([^[]+)(?:\[.+?=.+\])?$/.exec(one) ?? [];
-    if (!Object.hasOwn(tables, name)) throw new Error(`${file}: no table ${one} in docs/results`);
-    const { columns, rows } = tables[name];
-    const filters = [...one.matchAll(/\[(.+?)=(.+?)\]/g)].map(([, column, values]) => [column, values.split('/')]);
-    const has = (row) =>
-      filters.every(([column, values]) => values.includes(String(row[Object.keys(columns).indexOf(column)])));
-    return { filters: Object.fromEntries(filters), columns, rows: rows.filter(has) };
-  });
+  const parts = names.split(/ (?![^[]*\])/).map((one) => filtered(one, file));
   const isFixed = (name) =>
     parts.every(({ filters }) => filters[name]?.length === 1 && filters[name][0] === parts[0].filters[name]?.[0]);
   const unknown = wanted.find((name) => !Object.hasOwn(parts[0].columns, name));
   if (unknown !== undefined) throw new Error(`${file}: no column ${unknown} in table ${names}`);
   const isShown = (name) => (wanted.length > 0 ? wanted.includes(name) : !isFixed(name));
-  const columns = Object.entries(parts[0].columns).filter(([name]) => isShown(name));
+  // Rows and columns that are not measured yet are left out.
+  const isKnown = ([name, digits]) =>
+    digits === null || parts.some(({ rows, columns: of }) => rows.some((row) => cellOf(row, of, name) !== null));
+  const columns = Object.entries(parts[0].columns).filter((column) => isShown(column[0]) && isKnown(column));
   const cells = parts.flatMap(({ rows, columns: of }) =>
-    rows.map((row) => columns.map((column) => cellText(row[Object.keys(of).indexOf(column[0])], column))),
+    rows
+      .filter((row) => columns.some(([name, digits]) => digits !== null && cellOf(row, of, name) !== null))
+      .map((row) => columns.map((column) => cellText(cellOf(row, of, column[0]), column))),
   );
   const isNumber = columns.map(([, digits]) => Number.isInteger(digits));
   return { lines: [columns.map(([name]) => name), ...cells], isNumber };
