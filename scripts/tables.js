@@ -11,7 +11,7 @@ Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder
 beside the folder, anew from <folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows
 with this value (or value/value), without the column if all rows of the table have the same. NAME... "| column | column"
 gives only these columns. Rows and columns without a number are left out. A number is between <!-- value:
-NAME[column=value] | column --> (one row) and <!-- /value -->.
+NAME[column=value] column --> (one row) and <!-- /value -->.
 <!-- options: INTERFACE --> has the options of session/page/option-types.ts.
 --check writes nothing; the status is 1 if a page differs.`;
 const VALUE = /(<!-- value: (.+?) -->)[^<]*(<!-- \/value -->)/g;
@@ -50,7 +50,7 @@ function cellOf(row, columns, name) {
 
 /** A cell without its interval. */
 function valueText(given, file) {
-  const [name, column] = given.split(' | ');
+  const [, name, column] = /^([^ [\]]+(?:\[[^\]]*\])*) (.+)$/.exec(given) ?? [];
   const { columns, rows } = filtered(name, file);
   const value = rows[0] && cellOf(rows[0], columns, column);
   if (rows.length !== 1 || value === undefined) throw new Error(`${file}: not one value ${given} in docs/results`);
