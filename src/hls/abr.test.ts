@@ -95,6 +95,13 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect([player.ask(), ladder()]).toEqual([1, [2e6]]);
   });
 
+  test('after a failure of the lowest level, the next higher one is tried, and not the highest', () => {
+    const policy = { maxTimeToFirstByteMs: 1e4, maxLoadTimeMs: 1e4, timeoutRetry: null, errorRetry: null };
+    const { player } = begun(0, { fragLoadPolicy: { default: policy } });
+    player.send(1, 0).failed();
+    expect(player.ask()).toBe(1);
+  });
+
   test("leaves hls.js's error recovery alone: its level plays until a segment of it is here", () => {
     const { hls, controller, player, ladder } = begun(2);
     // As its error controller does.

@@ -37,8 +37,11 @@ export class Failures {
     const { Events } = classOf(hls);
     this._baseMs = hls.config.errorPenaltyExpireMs || AVOIDED_MS;
     return {
-      [Events.ERROR]: ({ details, response }: ErrorData) => {
+      [Events.ERROR]: ({ details, response, frag, errorAction }: ErrorData) => {
         this._trouble.isUnanswered ||= /Load(Error|TimeOut)$/.test(details) && !response?.code;
+        // From the lowest level, hls.js goes round to the highest, whatever is buffered.
+        const next = errorAction?.nextAutoLevel ?? -1;
+        if (frag?.type === 'main' && next > hls.loadLevel) errorAction!.nextAutoLevel = this._nextAbove(hls, next);
       },
       [Events.FRAG_LOADED]: ({ frag }: FragLoadedData) => {
         if (frag.type !== 'main') return;
@@ -63,6 +66,14 @@ export class Failures {
         this._failures.set(level, { errors, trouble, times, atMs: performance.now() });
       } else known!.errors = errors;
     }
+  }
+
+  /** The lowest level above the one that failed that is like hls.js's choice. */
+  private _nextAbove({ levels, loadLevel }: Hls, highest: number): number {
+    const { codecSet } = levels[highest]!;
+    return levels.findIndex(
+      (level, i) => i === highest || (i > loadLevel && !level.loadError && level.codecSet === codecSet),
+    );
   }
 
   isAvoided(level: Level): boolean {

@@ -34,6 +34,8 @@ export class PluginManager {
   settings: AbrSettings | undefined;
   isFast = false;
   private _variants: readonly Variant[] = [];
+  /** Variants that Shaka has banned for a while. */
+  private _banned: readonly Variant[] = [];
   /** Shaka's callback for the source that plays; a manager for a preload gets none. */
   private _switchTo: SwitchCallback | undefined;
   /** A source has begun with this manager. */
@@ -185,7 +187,9 @@ export class PluginManager {
     },
     setVariants: (variants, ...more) => {
       const { adaptation, port } = this._attachment;
-      adaptation.guard(() => port.forgive(this._variants.filter((variant) => !variants.includes(variant))));
+      const gone = [...this._banned, ...this._variants].filter((variant) => !variants.includes(variant));
+      adaptation.guard(() => port.forgive(gone));
+      this._banned = gone.filter(({ disabledUntilTime }) => disabledUntilTime);
       this._variants = variants;
       if (this._isLoaded) this._setVariants();
       return this.inner.setVariants(variants, ...more);
@@ -236,7 +240,7 @@ export class PluginManager {
     },
     stop: () => {
       this._isEnabled = false;
-      this._variants = [];
+      this._variants = this._banned = [];
       this.sourceEnded();
       this.inner.stop();
     },
@@ -272,6 +276,14 @@ export class PluginManager {
     port.presentation.element = element;
     this._sourceUndo.run();
     this._sourceUndo.add(listen(element, DOM_METHODS, this._elementHandlers, adaptation.guard));
+  }
+
+  /** At an error that stops a stream, as of the audio, Shaka ends all bans, and does not tell its manager. */
+  private _restoreVariants(): void {
+    const isBack = ({ audio, disabledUntilTime }: Variant) =>
+      disabledUntilTime === 0 && this._variants.some((other) => other.audio === audio);
+    const back = this._banned.filter(isBack);
+    if (back.length > 0) this._overrides.setVariants!([...this._variants, ...back]);
   }
 
   private _setVariants(): void {
@@ -348,6 +360,7 @@ export class PluginManager {
     const { port, adaptation } = this._attachment;
     const { enabled, switchInterval } = port.settings;
     if (!this._isEnabled || !enabled || port.isClearing) return;
+    this._restoreVariants();
     port.decide(() => this._choose(), adaptation.clock.nowSeconds() < switchInterval);
   }
 

@@ -111,6 +111,18 @@ test.each([
   expect(banned!.disabledUntilTime - Date.now() / 1000).toBeCloseTo(seconds);
 });
 
+test('a ban that Shaka ends without a word has ended', () => {
+  const { player, manager, controller } = loaded();
+  const [banned, ...rest] = player.variants.slice(0, 3);
+  banned!.disabledUntilTime = Date.now() / 1000 + 20;
+  manager().setVariants(rest);
+  for (const index of [0, 1]) {
+    player.download(index, 1e6, 0.5);
+    expect(controller.states.at(-1)!.ladderBps).toHaveLength(2 + index);
+    banned!.disabledUntilTime = 0;
+  }
+});
+
 test.each([true, false])("the page's choice is played for a segment; buffer cleared: %s", (clearBuffer) => {
   const { player, decisions, controller } = loaded();
   for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
