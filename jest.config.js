@@ -8,7 +8,7 @@ export default {
   // `npm run test:transport` runs these tests, which need cargo or a quiet machine.
   testPathIgnorePatterns: ['/node_modules/', '/transport/(emulator-udp|http3)\\.test\\.ts$'],
   // A busy host may need seconds instead of milliseconds. A test that hangs still fails.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   // By default, Jest keeps one core for watching, which is half of two.
   maxWorkers: '100%',
   extensionsToTreatAsEsm: ['.ts'],

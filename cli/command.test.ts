@@ -61,8 +61,8 @@ test('simulate prints results in the schema on standard output, and nothing else
 });
 
 test.each(Object.keys(SCENARIOS))('plays scenario %s', async (name) => {
-  const { scenario, schema, sessions } = await played({ scenario: name, traces: TRACE });
-  expect(scenario).toMatchObject(JSON.parse(JSON.stringify(SCENARIOS[name])));
+  const { scenario, schema, sessions } = await played({ scenario: name, traces: TRACE, segments: '16' });
+  expect(scenario).toMatchObject(JSON.parse(JSON.stringify({ ...SCENARIOS[name], segmentCount: 16 })));
   expect(sessions.every((session) => session.endedBy === 'end')).toBe(true);
   const isLive = SCENARIOS[name]!.live !== undefined;
   expect(schema).toBe(isLive ? 2 : 1);
@@ -218,7 +218,7 @@ test('merge refuses an incomplete or mixed set of shards, and says all that is w
 });
 
 test('a killed command keeps every finished session, which --resume does not play again', async () => {
-  const flags = { starts: 'every:4', algorithms: 'mpc-d,throughput', household: 'two' };
+  const flags = { starts: 'every:4', algorithms: 'mpc-d,throughput', household: 'two', segments: '12' };
   const whole = (await simulate(flags)).stdout;
   const [schema, tool, scenario, begin, ...sessions] = whole.split('\n');
   const head = [schema, tool!.replace(/\},$/, ',"complete":false},'), scenario, begin];
@@ -358,8 +358,9 @@ test('plays each recording group with the model of its fold', async () => {
   write('model.json', { ...SHIPPED_FILE, layers: [{ weights: ignoring, scales }, ...later] });
   write('folds.json', { a: 'model.json', b: 'model.json', golden: 'model.json' });
   const algorithms = 'mpc-l,mpc-l@built-in,mpc-l@shipped';
-  const { sessions } = await played({ 'fold-models': at('folds.json'), algorithms, baseline: 'mpc-l@shipped' });
-  const plain = (await played({ algorithms: 'mpc-l', baseline: 'mpc-l' })).sessions;
+  const flags = { algorithms, baseline: 'mpc-l@shipped', segments: '24' };
+  const { sessions } = await played({ ...flags, 'fold-models': at('folds.json') });
+  const plain = (await played({ ...flags, algorithms: 'mpc-l', baseline: 'mpc-l' })).sessions;
   const qoe = (all: typeof sessions, name: string) =>
     all.flatMap(({ algorithm, qoe: { linear } }) => (algorithm === name ? [linear] : []));
   expect(qoe(sessions, 'mpc-l@shipped')).toEqual(qoe(plain, 'mpc-l'));

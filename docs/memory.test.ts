@@ -14,9 +14,6 @@ import * as hls from '../src/hls/fake-player.fixture.ts';
 import { attachLeoAbr } from '../src/index.ts';
 import * as shaka from '../src/shaka/fake-player.fixture.ts';
 
-// A busy host needs minutes instead of seconds.
-jest.setTimeout(300_000);
-
 useManualClock();
 hls.useWindow();
 

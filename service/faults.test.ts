@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { draws } from '../abr/property.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { DEFAULT_LIMITS } from './api/http-server.ts';
 import { eventReader } from './api/sse.fixture.ts';
@@ -32,10 +33,10 @@ test('docs/service.md states the limits', () => {
   );
 });
 
-test('4,000 fuzzed requests get the statuses of the OpenAPI document', async () => {
+test('fuzzed requests get the statuses of the OpenAPI document', async () => {
   const { url, port } = await start({ limits: UNLIMITED });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  const calls = fuzzed(await openApiDocument('0'), 4000);
+  const calls = fuzzed(await openApiDocument('0'), draws(4000));
   const statuses = new Map<number, number>();
   const work = async () => {
     for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
@@ -50,7 +51,7 @@ test('4,000 fuzzed requests get the statuses of the OpenAPI document', async () 
   expect(faults).toEqual([]);
   expect(await (await fetch(`${url}/v1/state`)).json()).toMatchObject({ problems: [] });
   // Enough requests are malformed.
-  expect(statuses.get(400)).toBeGreaterThan(200);
+  expect(statuses.get(400)).toBeGreaterThan(50);
   expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
   expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
 });

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { draws } from '../../abr/property.fixture.ts';
 import { drawReport, hostileLines } from '../../abr/qoe/session-report.fixture.ts';
 import { SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
@@ -153,11 +154,11 @@ function isHarmless(line: string): boolean {
   }
 }
 
-test('of 10,000 hostile rows none that is invalid counts, and each has a reason', async () => {
-  const lines = hostileLines(10_000, 11);
+test('of many hostile rows none that is invalid counts, and each has a reason', async () => {
+  const lines = hostileLines(draws(10_000), 11);
   const good = reports(100, 3);
   const file = put('hostile.ndjson', [...lines, ...good]);
-  expect(lines.filter(isHarmless).length).toBeGreaterThan(100);
+  expect(lines.filter(isHarmless).length).toBeGreaterThan(20);
   const sums = await read([file]);
   // All harmless lines have the same id.
   expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(1 + good.length);
@@ -168,7 +169,7 @@ test('of 10,000 hostile rows none that is invalid counts, and each has a reason'
   const again = await read([file]);
   expect(again.arms.map(({ sessions }) => sessions)).toEqual(sums.arms.map(({ sessions }) => sessions));
   expect(again.notCounted.map(({ reason }) => reason)).toContain('a line that is too long or not UTF-8');
-}, 120_000);
+});
 
 /** `REPORTS=10000000 npm run unit -- cli/trial/read-sums -t many` prints the figures of docs/findings.md. */
 const REPORTS = Number(process.env['REPORTS'] ?? 6000);

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
+import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
 import { CHANGE, ROOT } from '../builds.ts';
 import { untilPlayed } from '../demo/demo-test.ts';
 import { POSIX_LOCALE } from '../posix-locale.ts';
@@ -59,6 +60,22 @@ test('public data sets are converted, replayed and reported', CHANGE, async () =
   await leoAbr(['simulate', '--traces', 'recordings', ...plan, '--out', 'results.json']);
   await leoAbr(['report', 'results.json', '--out', 'report']);
   expect(readFileSync(join(folder, 'report/report.md'), 'utf8')).toContain('tum-idp');
+});
+
+test("the guide's first comparison has enough sessions to rank the tails: MPC-L's is shorter than MPC-D's", async () => {
+  test.setTimeout(240_000);
+  const blocks = readFileSync(join(ROOT, 'docs/getting-started.md'), 'utf8').split(/^```(?:sh)?$/m);
+  const block = blocks.find((text) => text.includes('npx --no leo-abr simulate') && text.includes('--scenario hd-16'))!;
+  for (const line of block.trim().split('\n')) {
+    // Half of the drives are enough, too. The other links and algorithms would not change this comparison.
+    const less = line.replace('200', '100').replace('--traces replay/traces ', '').replace(',bola,mpc-o', '');
+    await leoAbr(less.replace('npx --no leo-abr ', '').split(' '));
+  }
+  const { summary } = parseResults(readFileSync(join(folder, 'results.json'), 'utf8'), 'results.json');
+  const { vsBaseline } = summary.find((row) => row.dataset === 'synthetic-driving' && row.algorithm === 'mpc-l')!;
+  expect(vsBaseline!.qoeDiff.ci95![0]).toBeGreaterThan(0);
+  expect(vsBaseline!.severeShareDiff.ci95![1]).toBeLessThan(0);
+  expect(vsBaseline!.worst5pctDiff.value).toBeLessThan(0);
 });
 
 const [SERVE, ...others] = ['README.md', 'docs/service.md'].map((document) => {

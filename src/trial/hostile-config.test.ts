@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { draws } from '../../abr/property.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { resolveOptions } from '../../session/page/options.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
@@ -63,10 +64,10 @@ function hostile(random: () => number): string {
   return typeof kind === 'string' ? kind : JSON.stringify(kind);
 }
 
-test('of 10,000 hostile configurations none breaks playback', async () => {
+test('of many hostile configurations none breaks playback', async () => {
   const random = seededRandom(13);
   const counts = { player: 0, 'leo-abr': 0, none: 0 };
-  for (let i = 0; i < 10_000; i++) {
+  for (let i = 0; i < draws(10_000); i++) {
     items.clear();
     says(hostile(random), random() < 0.05 ? 500 : 200);
     const arm: Arm<LeoAbrOptions> | undefined = await assign({ logger: null, key: `viewer ${i}` });
@@ -82,4 +83,4 @@ test('of 10,000 hostile configurations none breaks playback', async () => {
     expect(seen).toMatchObject([{ started: true }]);
   }
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(20);
-}, 120_000);
+});
