@@ -11,8 +11,6 @@ import type { Requests } from './requests.ts';
 const ABORT_BPS = -1;
 /** Shaka's default for `abr.switchInterval`: the page has set none. */
 const DEFAULT_INTERVAL_SECONDS = 8;
-/** If Shaka requests no earlier, as when it waits for the audio, the situation has changed since the decision. */
-const OLD_MS = 5000;
 
 /** State that the managers of an attachment share. Shaka makes a manager to play, and others for preloads, also meanwhile. */
 export interface Attachment {
@@ -49,7 +47,6 @@ export class PluginManager {
   private _isFirst = true;
   /** The buffer is full: the decision waits until Shaka is about to request. */
   private _isDue = false;
-  private _decidedAtMs = Number.POSITIVE_INFINITY;
   /** The page has selected a variant with this video: a segment of it is loaded before the next decision. */
   private _selected: { video: ShakaStream | null; isRequested: boolean } | undefined;
   /** Shaka has just asked what to begin with. */
@@ -100,16 +97,14 @@ export class PluginManager {
   }
 
   /**
-   * Decides at Shaka's request if there was no decision shortly before it: timers were late, the playback rate is high, or
-   * Shaka had to wait.
+   * Decides at Shaka's request if there was no decision before it: timers were late, or the playback rate is high.
    * Undefined if the request may stay, as in trick play, whose streams are in no variant.
    */
   decideLate(stream: ShakaStream): Choice | undefined {
     const { port, adaptation } = this._attachment;
     this._heedPage();
     if (this._selected && this._selected.video === stream) this._selected.isRequested = true;
-    const isOld = !this._selected && performance.now() - this._decidedAtMs > OLD_MS;
-    if (!this._isDue && !isOld) return undefined;
+    if (!this._isDue) return undefined;
     this._isDue = false;
     if (this._isTooEarly()) return undefined;
     const choice = adaptation.decisions.decide();
@@ -156,7 +151,6 @@ export class PluginManager {
     this._isLoaded = false;
     this._isFirst = true;
     this._isDue = false;
-    this._decidedAtMs = Number.POSITIVE_INFINITY;
     this._selected = undefined;
     this._sourceUndo.run();
     const { adaptation, port } = this._attachment;
@@ -363,7 +357,6 @@ export class PluginManager {
 
   private _decide(): void {
     this._isDue = false;
-    this._decidedAtMs = performance.now();
     const { port, adaptation } = this._attachment;
     const { enabled, switchInterval } = port.settings;
     if (!this._isEnabled || !enabled || port.isClearing) return;

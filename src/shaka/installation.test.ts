@@ -111,18 +111,6 @@ test.each([
   expect(banned!.disabledUntilTime - Date.now() / 1000).toBeCloseTo(seconds);
 });
 
-test.each([
-  ['shortly after it', 4, 1],
-  ['anew if Shaka had to wait since', 6, 0],
-])('requests what was decided %s', (_, seconds, level) => {
-  const { player, controller } = loaded({ next: 1 });
-  player.download(0, 1e6, 0.5);
-  wait(seconds);
-  controller.next = 0;
-  const sent = player.send(1);
-  expect(level === 0 ? player.abandon(sent) : player.ask()).toBe(level);
-});
-
 test('a ban that Shaka ends without a word has ended', () => {
   const { player, manager, controller } = loaded();
   const [banned, ...rest] = player.variants.slice(0, 3);
