@@ -12,6 +12,14 @@ export function megabits(bps: number): string {
   return mbps > 0 && mbps < 0.95 ? mbps.toFixed(2).replace(/0$/, '') : mbps.toFixed(digits).replace(/\.0$/, '');
 }
 
+/** Formats received data as `38 MB` or `1.2 GB`. */
+export function bytes(bits: number): string {
+  const megabytes = bits / 8e6;
+  const isLarge = megabytes >= 999.5;
+  const value = isLarge ? megabytes / 1000 : megabytes;
+  return `${value.toFixed(value < 9.95 ? 1 : 0)}\u00a0${isLarge ? 'GB' : 'MB'}`;
+}
+
 /** Formats 65 seconds as `1:05`. */
 export function clock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));

@@ -5,8 +5,8 @@ import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.
 import type { Scenario } from '../../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from '../choice/competitors.ts';
 import { button, element, options, select, setText, styleOfPlace } from '../dom.ts';
-import { bitrate, seconds } from '../format.ts';
-import { qualityOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
+import { bitrate, bytes, seconds } from '../format.ts';
+import { dataOf, qualityOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
 import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
 import { type PluginSession, pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
@@ -54,6 +54,7 @@ export class PlayerPanel {
   readonly #quality = figure('Quality', 'quality');
   readonly #onScreen = figure('Now');
   readonly #delay = figure('');
+  readonly #data = figure('Data');
   readonly #qoe = element('p', { class: 'small' });
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
@@ -77,7 +78,7 @@ export class PlayerPanel {
     const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#lead, this.#playButton);
     const [summary, label] = [element('summary', {}, 'How it plays'), element('label', {}, 'Player: ', library)];
     const details = element('details', { class: 'about' }, summary, label, this.#about);
-    const rows = [this.#frozen, this.#quality, this.#onScreen, this.#delay];
+    const rows = [this.#frozen, this.#quality, this.#onScreen, this.#delay, this.#data];
     const figures = element('dl', { class: 'figures' }, ...rows.map(({ root }) => root));
     const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
     this.root = element(
@@ -195,6 +196,8 @@ export class PlayerPanel {
     const delay = scenario.live ? latencySeconds : startupSeconds;
     setText(this.#delay.name, scenario.live ? 'Behind live' : 'Began after');
     this.#delay.show(delay === undefined ? '–' : seconds(delay));
+    const { bits, bitsPerHour } = dataOf(record, scenario);
+    this.#data.show(bitsPerHour === undefined ? '–' : `${bytes(bits)}, ${bytes(bitsPerHour)} per hour`);
     setText(this.#qoe, `QoE so far: ${seen ? `${seen.perceived.toFixed(0)} of 100` : '–'}`);
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { PERCEIVED_PRICES } from '../../abr/qoe/perceived-qoe.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { qualityOf, SessionRecord, seenSoFar } from './session-record.ts';
+import { dataOf, qualityOf, SessionRecord, seenSoFar } from './session-record.ts';
 
 const scenario = SCENARIOS['hd-16']!;
 const quality = (mbps: number) => qualityOf(mbps * 1e6, scenario);
@@ -42,6 +42,16 @@ test('means are of the segments shown, and perceived QoE has the prices of start
   });
   record.shownSegments = 1;
   expect(seenSoFar(record, scenario)).toMatchObject({ quality: quality(1) });
+});
+
+test('data are all received bits, per hour of the segments that are there', () => {
+  const record = played();
+  expect(dataOf(new SessionRecord(), scenario)).toEqual({ bits: 0, bitsPerHour: undefined });
+  // Four downloads of 4 Mbit gave three segments.
+  const bitsPerHour = (16e6 * 3600) / (3 * scenario.segmentSeconds);
+  expect(dataOf(record, scenario)).toEqual({ bits: 16e6, bitsPerHour });
+  record.downloads.push({ ...record.downloads[0]!, index: 3, outcome: 'active', endedAtSeconds: undefined });
+  expect(dataOf(record, scenario)).toEqual({ bits: 20e6, bitsPerHour });
 });
 
 test('an unfinished stall and startup count until now', () => {

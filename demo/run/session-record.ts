@@ -88,6 +88,14 @@ export class SessionRecord {
   }
 }
 
+/** The data that a player has used, and per hour of the video that it has: abandoned downloads cost, too. */
+export function dataOf({ downloads, segments }: SessionRecord, { segmentSeconds }: Scenario) {
+  const sum = (all: readonly DownloadNote[]) => all.reduce((bits, { receivedBits }) => bits + receivedBits, 0);
+  const ended = sum(downloads.filter(({ outcome }) => outcome !== 'active'));
+  const hours = (segments.length * segmentSeconds) / 3600;
+  return { bits: sum(downloads), bitsPerHour: hours > 0 ? ended / hours : undefined };
+}
+
 export type Seen = NonNullable<ReturnType<typeof seenSoFar>>;
 
 /**

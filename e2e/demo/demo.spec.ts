@@ -19,8 +19,11 @@ const LADDER_BPS = SCENARIOS['hd-16']!.ladderBps;
 /** This link always carries the top of the ladder, so that the representation on screen soon changes. */
 const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
 
-/** A player's figures: freezes, mean quality, current quality, and time behind live or startup delay. */
-const FIGURES = [/^never$|^\d+\.\d+\ss, \d+\s×$/, /^\d+ of 100$/, /^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/];
+/** A player's figures: freezes, mean quality, current quality, time behind live or startup delay, and data. */
+const FIGURES = [
+  ...[/^never$|^\d+\.\d+\ss, \d+\s×$/, /^\d+ of 100$/, /^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/],
+  /^[\d.]+\s[MG]B, [\d.]+\s[MG]B per hour$/,
+];
 
 const player = (page: Page, number: number) => page.getByRole('article', { name: `Player ${number}` });
 
