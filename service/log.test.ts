@@ -56,12 +56,12 @@ test('a dish that is lost and found is a line each; states that change every sec
 
 test('a problem is a line when it appears and one when it ends, however often it is reported', async () => {
   const { service, lines } = await logging();
-  for (let i = 0; i < 3; i++) service.problems.report('webhook', 'failed', 'hooks.example: status 500');
-  service.problems.clear('webhook', 'failed');
-  service.problems.clear('webhook', 'failed');
+  for (let i = 0; i < 3; i++) service.problems.report('recording', 'failed', 'the disk is full');
+  service.problems.clear('recording', 'failed');
+  service.problems.clear('recording', 'failed');
   expect(lines).toEqual([
-    'warn webhook failed: hooks.example: status 500',
-    'info webhook failed: over after 0 s, reported 3 times',
+    'warn recording failed: the disk is full',
+    'info recording failed: over after 0 s, reported 3 times',
   ]);
 });
 

@@ -3,7 +3,7 @@
 import type { StateReply } from './api/wire.ts';
 import { type Clock, utcMsOf } from './clock.ts';
 
-/** `part` is `dish`, `sky`, `recording`, `webhook` or `clock`. `code` is in kebab case. Times are UTC in ms. */
+/** `part` is `dish`, `sky`, `recording` or `clock`. `code` is in kebab case. Times are UTC in ms. */
 export type Problem = StateReply['problems'][number];
 
 export class Problems {

@@ -18,7 +18,6 @@ import { Sky } from './sky/sky.ts';
 import type { TelemetrySecond } from './telemetry.ts';
 import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
 import { type MetricValues, Triggers } from './triggers/triggers.ts';
-import { Webhook } from './triggers/webhook.ts';
 
 /** `onFault` receives faults of timers, too. The log has problems, states of the dish and refused clients. */
 export interface ServiceOptions extends ApiOptions, ListenOptions {
@@ -32,7 +31,7 @@ export interface ServiceOptions extends ApiOptions, ListenOptions {
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Where to record. Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'files'> | undefined;
-  /** Triggers and their webhook. Default: the built-in triggers without a webhook. */
+  /** Default: the built-in triggers. */
   config?: ServiceConfig | undefined;
   /** Model of the forecasts. Default: the shipped one. */
   model?: Model | undefined;
@@ -164,19 +163,14 @@ async function record(
   every(SECOND_MS, () => recorder.flush());
 }
 
-function watchTriggers({ triggers, webhook }: ServiceConfig, { service, parts }: Surroundings): void {
-  const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
-  if (hook !== undefined) parts.push(hook);
+function watchTriggers({ triggers }: ServiceConfig, { service }: Surroundings): void {
   const evaluation = new Triggers(triggers);
   const { session, clock } = service;
   const evaluate = (values: MetricValues, atMs: number) => {
     const atSeconds = session.secondsAt(atMs);
     // The history of the dish has seconds before the start, which fire no triggers.
     if (atSeconds <= session.startSeconds) return;
-    for (const fired of evaluation.observe(values, { atSeconds, atMs })) {
-      service.publish('trigger', fired);
-      hook?.send(fired);
-    }
+    for (const fired of evaluation.observe(values, { atSeconds, atMs })) service.publish('trigger', fired);
   };
   service.listen({
     telemetry: ({ atMs, ...second }) => evaluate(second, atMs),

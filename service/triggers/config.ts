@@ -34,7 +34,6 @@ export type Trigger = Static<typeof triggerSchema>;
 const configSchema = Type.Object(
   {
     triggers: Type.Array(triggerSchema, { maxItems: 100, default: [] }),
-    webhook: Type.Optional(Type.Unknown()),
     builtIn: Type.Boolean({ default: true }),
   },
   closed,
@@ -42,8 +41,6 @@ const configSchema = Type.Object(
 
 export interface ServiceConfig {
   triggers: Trigger[];
-  /** URL that receives triggers by POST. Default: none. */
-  webhook?: string;
 }
 
 const latency = { metric: 'latencyMs', comparison: '>', windowSeconds: 1, holdOffSeconds: 15 } as const;
@@ -66,14 +63,18 @@ export function parseConfig(text: string, file: string): ServiceConfig {
     // The parser's message quotes the text, which may contain a secret.
     throw new InputError(file, 'JSON', 'text that cannot be parsed');
   }
-  const { triggers, webhook, builtIn } = checked(Value.Default(configSchema, json), file);
+  if (typeof json === 'object' && json !== null && 'webhook' in json) {
+    // The address is not quoted, because it may contain a secret.
+    const expected = "no webhook since 0.3.0 (read the service's /v1/events?types=trigger)";
+    throw new InputError(`${file}: webhook`, expected, undefined, 'one');
+  }
+  const { triggers, builtIn } = checked(Value.Default(configSchema, json), file);
   const names = triggers.map(({ name }) => name);
   names.forEach((name, i) => {
     check(names.indexOf(name) === i, `${file}: triggers[${i}].name`, 'a unique name', name);
   });
   const kept = builtIn ? BUILT_IN_TRIGGERS.filter(({ name }) => !names.includes(name)) : [];
-  const url = webhook === undefined ? {} : { webhook: webhookOf(webhook, `${file}: webhook`) };
-  return { triggers: [...kept, ...triggers], ...url };
+  return { triggers: [...kept, ...triggers] };
 }
 
 function checked(json: unknown, file: string): Static<typeof configSchema> {
@@ -85,11 +86,4 @@ function checked(json: unknown, file: string): Static<typeof configSchema> {
   const allowed = 'allowedValues' in params ? `one of ${params.allowedValues.join(', ')}` : undefined;
   const expected = keyword === 'boolean' ? 'no such field' : message.replace('must be ', '').replace('must ', 'to ');
   throw new InputError(path === '' ? file : `${file}: ${path.slice(1)}`, allowed ?? expected, found);
-}
-
-function webhookOf(value: unknown, field: string): string {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return url.href;
-  // The address is not quoted, because it may contain a secret.
-  throw new InputError(field, 'an http or https address', typeof value === 'string' ? 'another text' : value);
 }

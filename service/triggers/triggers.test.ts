@@ -1,12 +1,8 @@
-import { json } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { serving } from '../../replay/serving.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { startForTest } from '../opened.fixture.ts';
-import { Problems } from '../problems.ts';
 import { BUILT_IN_TRIGGERS, type Metric, parseConfig, type Trigger } from './config.ts';
 import { Triggers } from './triggers.ts';
-import { Webhook } from './webhook.ts';
 
 const above50 = { metric: 'latencyMs', comparison: '>', threshold: 50 } as const;
 const BASE: Trigger = { name: 'test', ...above50, windowSeconds: 1, holdOffSeconds: 0 };
@@ -97,8 +93,7 @@ test('the service evaluates each handover when it is due', async () => {
 test('the config file adds to the built-in triggers or replaces them', () => {
   const threshold = { times: 10, of: 'mean', windows: 10 };
   const own = { name: 'latency', metric: 'latencyMs', comparison: '>', threshold };
-  const config = parseConfig(JSON.stringify({ triggers: [own], webhook: 'https://hooks.example/x' }), 'c.json');
-  expect(config.webhook).toBe('https://hooks.example/x');
+  const config = parseConfig(JSON.stringify({ triggers: [own] }), 'c.json');
   expect(config.triggers).toHaveLength(BUILT_IN_TRIGGERS.length);
   expect(config.triggers.at(-1)).toEqual({ ...own, windowSeconds: 1, holdOffSeconds: 15 });
   expect(parseConfig('{"builtIn": false}', 'c.json')).toEqual({ triggers: [] });
@@ -126,41 +121,10 @@ test.each<[unknown, string]>([
   expect(() => parseConfig(JSON.stringify(config), 'c.json')).toThrow(message);
 });
 
-test('the config file rejects text that is not JSON, and a wrong webhook without quoting it', () => {
+test('the config file rejects text that is not JSON, and a webhook without quoting it', () => {
   expect(() => parseConfig('{', 'c.json')).toThrow('c.json: expected JSON, got "text that cannot be parsed"');
-  for (const webhook of ['file:///secret', 'secret', 5]) {
-    const text = JSON.stringify({ webhook });
-    expect(() => parseConfig(text, 'c.json')).toThrow('c.json: webhook: expected an http or https address');
-    expect(() => parseConfig(text, 'c.json')).not.toThrow('secret');
-  }
-});
-
-test('the webhook receives triggers as JSON, in order', async () => {
-  const got: unknown[] = [];
-  const server = await serving(async (request, response) => {
-    got.push(await json(request));
-    response.end();
-  });
-  const problems = new Problems(new ManualClock());
-  const webhook = new Webhook({ url: `${server.url}/secret`, problems });
-  for (const n of [1, 2]) webhook.send({ n });
-  await webhook.idle;
-  expect(got).toEqual([{ n: 1 }, { n: 2 }]);
-  expect(problems.list()).toEqual([]);
-});
-
-test('a webhook that fails is reported after retries, without its path', async () => {
-  const problems = new Problems(new ManualClock());
-  let tries = 0;
-  const failing = async (url: unknown) => {
-    if (++tries === 2) throw new TypeError(`cannot fetch ${url}`);
-    return new Response('', { status: 500 });
-  };
-  const webhook = new Webhook({ url: 'https://hooks.example/secret', problems, retryMs: 0, fetch: failing });
-  for (let i = 0; i < 60; i++) webhook.send({ n: i });
-  expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 10 }]);
-  await webhook.idle;
-  expect(tries).toBe(50 * 3);
-  expect(problems.list()).toContainEqual(expect.objectContaining({ part: 'webhook', code: 'failed' }));
-  expect(JSON.stringify(problems.list())).not.toContain('secret');
+  const refusal =
+    "c.json: webhook: expected no webhook since 0.3.0 (read the service's /v1/events?types=trigger), got one";
+  const text = JSON.stringify({ webhook: 'https://hooks.example/secret' });
+  expect(() => parseConfig(text, 'c.json')).toThrow(expect.objectContaining({ message: refusal }));
 });
