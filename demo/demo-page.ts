@@ -13,13 +13,12 @@ import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
 import { OriginWatch } from './origin/origin-watch.ts';
 import { type DemoRun, nowSecondsOf, type RunPlayer, sessionSecondsOf } from './run/run.ts';
+import { isAhead } from './run/session-record.ts';
 import { Timeline } from './run/timeline-model.ts';
 import { RunViews } from './views/run-views.ts';
 
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
-/** A player is ahead if its QoE, 0 to 100, is higher by at least this. */
-const LEAST_LEAD = 1;
 /** A shorter frozen time does not fill its bar. */
 const LEAST_FROZEN_SECONDS = 2;
 /** The period of drawing if the viewer prefers reduced motion. */
@@ -236,12 +235,17 @@ export class DemoPage {
     const run = this.#run;
     if (run === undefined) return;
     run.timeline.extendTo(nowSecondsOf(run));
-    const scores = this.#panels.map(({ seen }) => seen?.perceived ?? Number.NEGATIVE_INFINITY);
-    const [best = 0, next = best] = [...scores].sort((a, b) => b - a);
-    const isLed = Number.isFinite(next) && best - next >= LEAST_LEAD;
+    const seen = this.#panels.map((panel) => panel.seen);
     const longestFrozenSeconds = Math.max(LEAST_FROZEN_SECONDS, ...this.#panels.map((panel) => panel.frozenSeconds));
     for (const [i, panel] of this.#panels.entries()) {
-      panel.draw({ isRunning: !run.ended, isAhead: isLed && scores[i] === best, longestFrozenSeconds });
+      panel.draw({
+        isRunning: !run.ended,
+        isAhead: isAhead(
+          seen[i],
+          seen.filter((_, other) => other !== i),
+        ),
+        longestFrozenSeconds,
+      });
     }
     this.#controls.stop.disabled = run.ended;
     this.#views.draw();

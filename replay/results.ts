@@ -22,7 +22,10 @@ export interface QoeForms {
   log: number;
   /** Only for the Pensieve ladder. */
   hd: number | null;
-  /** 0 to 100, below with many stalls (abr/qoe/perceived-qoe.ts). Absent in files from before version 0.3. */
+  /**
+   * 0 to 100, below with many freezes (abr/qoe/perceived-qoe.ts). Absent in files from before version 0.3; files without
+   * `freezeCount` have the whole price of each stall's begin, however short.
+   */
   perceived?: number;
 }
 
@@ -40,6 +43,9 @@ export interface SessionResult {
   meanBitrateBps: number;
   stallSeconds: number;
   stallCount: number;
+  /** Freezes of at least 0.1 s, and shorter ones (abr/qoe/freezes.ts). Older files lack them: each stall counts as one. */
+  freezeCount?: number;
+  shortFreezeCount?: number;
   startupSeconds: number;
   switches: number;
   switchBps: number;
@@ -150,8 +156,9 @@ export interface SummaryRow {
   /** Quality of the received segments, 0 to 100, and the share of them below 50. Absent in files from before version 0.3. */
   qualityMean?: number;
   below50Share?: number;
-  /** Stalls per session. Absent in files from before version 0.3. */
-  stallCountMean?: number;
+  /** Freezes per session, and those below 0.1 s. Older files lack them, and then count each stall as a freeze. */
+  freezeCountMean?: number;
+  shortFreezeCountMean?: number;
   /** Mean stall time without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
@@ -169,7 +176,11 @@ export interface SummaryRow {
   /** On demand: means over the sessions. Absent in files from before version 0.2. */
   firstMinute?: FirstMinute;
   /** Means over the sessions of a live scenario. */
-  live?: Omit<LiveMetrics, 'watchedSeconds' | 'jumps'> & { jumpsPerMinute: number };
+  live?: Omit<LiveMetrics, 'watchedSeconds' | 'jumps'> & {
+    jumpsPerMinute: number;
+    freezesPerMinute?: number;
+    shortFreezesPerMinute?: number;
+  };
   /** Null for the baseline itself, and without pairs of sessions. */
   vsBaseline: BaselineComparison | null;
 }
@@ -201,7 +212,7 @@ export interface BaselineComparison {
   firstMinute?: Record<keyof FirstMinute, Estimate>;
   /** Differences of means in a live scenario. */
   live?: Record<
-    'qoeDiff' | 'latencySecondsDiff' | 'stallSecondsPerMinuteDiff' | 'stallsPerMinuteDiff' | 'bitrateBpsDiff',
+    'qoeDiff' | 'latencySecondsDiff' | 'stallSecondsPerMinuteDiff' | 'freezesPerMinuteDiff' | 'bitrateBpsDiff',
     Estimate
   >;
 }

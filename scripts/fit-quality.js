@@ -66,9 +66,19 @@ function clipsOf(folder) {
       }),
       segmentSeconds: chunks[0].chunk_duration,
       startupSeconds: waits[0],
-      stallSeconds: sum(waits.slice(1)),
-      stallCount: waits.slice(1).filter((wait) => wait > 0).length,
+      stalls: stallsOf(waits, chunks[0].chunk_duration),
     };
+  });
+}
+
+/** A wait of a chunk is before it. The first wait is the startup. */
+function stallsOf(waits, chunkSeconds) {
+  let stalled = 0;
+  return waits.flatMap((wait, i) => {
+    if (i === 0 || !(wait > 0)) return [];
+    const startSeconds = i * chunkSeconds + stalled;
+    stalled += wait;
+    return [{ startSeconds, endSeconds: startSeconds + wait }];
   });
 }
 
@@ -136,7 +146,7 @@ function studyTargets(clips, group) {
     new Set(encodings.map(({ height, frameRate, qp }) => `${height} ${frameRate} ${qp}`));
   // SQoE-I has constant bitrates, at which the qp changes from chunk to chunk.
   const isEven = (clip) => group === 'SQoE-I' || formats(clip).size === 1;
-  const even = clips.filter((clip) => clip.startupSeconds + clip.stallSeconds === 0 && isEven(clip));
+  const even = clips.filter((clip) => clip.startupSeconds + clip.stalls.length === 0 && isEven(clip));
   const isFull = ({ encodings }) => encodings[0].frameRate > 20;
   const full = even.filter(isFull);
   const columns = full.map(({ vmafs }) => [1, mean(vmafs)]);
@@ -169,7 +179,7 @@ function partsOf({ vmafs: qualities, ...clip }) {
   const changes = qualities.slice(1).map((quality, i) => quality - qualities[i]);
   return {
     quality: mean(qualities),
-    stall: clip.stallCount / units,
+    stall: clip.stalls.length / units,
     startup: clip.startupSeconds / units,
     fall: -sum(changes.filter((change) => change < 0)) / units,
     rise: sum(changes.filter((change) => change > 0)) / units,

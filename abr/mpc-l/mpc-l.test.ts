@@ -5,6 +5,7 @@ import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
+import { beginShare } from '../qoe/freezes.ts';
 import { changeCost, qoeWeights } from '../qoe/qoe.ts';
 import {
   alongPath,
@@ -143,7 +144,7 @@ test('one segment ahead on a constant link: score and outlook by hand', () => {
       const takes = 0.05 + r * setup + state.upcomingSizesBits[0]![r]! / bps;
       const stall = started ? Math.max(0, takes - Math.max(0, bufferLevelSeconds - 0.1)) : takes;
       const change = changeCost(weights, weights.quality(state.previousBitrateBps!), q);
-      const begin = started ? weights.stall * Math.min(1, stall) : 0;
+      const begin = started ? weights.stall * beginShare(stall) : 0;
       expect(bitrateBps).toBe(ladderBps[r]);
       expectClose(expectedStallSeconds, stall);
       // QoE per 4 s, without the risk; in the score risk 0.5 makes stalls count three times.

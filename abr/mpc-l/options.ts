@@ -32,8 +32,6 @@ export interface MpcLTuning {
   patienceSegments: number;
   /** Least gain of an abandonment, as a share of the top quality. */
   abandonMargin: number;
-  /** A stall at the live edge costs risk times this many seconds of stall besides its duration. */
-  liveStallSeconds: number;
   /** A running download at the live edge is reconsidered if it is expected to stall playback for this long. */
   liveLateSeconds: number;
   /** Outages per second that a plan of later segments assumes beyond the forecast; their mean duration is 20 s. */
@@ -46,7 +44,6 @@ export const MPC_L_TUNING: MpcLTuning = {
   futures: 24,
   patienceSegments: 2.5,
   abandonMargin: 0.05,
-  liveStallSeconds: 1.5,
   liveLateSeconds: 0.6,
   outagesPerSecond: 0.008,
   stallLevelSeconds: 0.12,

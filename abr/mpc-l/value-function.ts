@@ -19,6 +19,7 @@
  * All seconds, also buffer levels and segment durations, are seconds of the clock.
  */
 
+import { beginShare } from '../qoe/freezes.ts';
 import { changeCost } from '../qoe/qoe.ts';
 import type { ValueProblem } from './later-segments.ts';
 
@@ -210,7 +211,7 @@ export class ValueFunction {
     const played = Math.min(seconds, this._playable[n]!);
     const level = this._levels[n]! - played + this._segmentSeconds;
     const stalled = seconds - played;
-    return this._interpolated(row, level) - this._mu * stalled - this._stall * Math.min(1, stalled);
+    return this._interpolated(row, level) - this._mu * stalled - this._stall * beginShare(stalled);
   }
 
   /** The value at a buffer level in a row of `_later`. */

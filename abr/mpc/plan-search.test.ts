@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { PlayerState } from '../controller.ts';
 import { forAll, whole } from '../property.fixture.ts';
+import { beginShare } from '../qoe/freezes.ts';
 import { sessionQoe } from '../qoe/qoe.ts';
 import { anyPath, anyState, stateOf } from '../random-states.fixture.ts';
 import { type CapacityPath, ConstantPath } from './capacity-path.ts';
@@ -53,7 +54,7 @@ function bruteForce(
       const stall = isFree ? 0 : isStill ? d : Math.max(d - level, 0);
       const price = q[r]! > (before ?? 0) ? (weights.rise ?? weights.lambda) : weights.lambda;
       const change = before === undefined ? 0 : price * Math.abs(q[r]! - before);
-      const begin = k > 0 || state.started ? (weights.stall ?? 0) * Math.min(1, stall) : 0;
+      const begin = k > 0 || state.started ? (weights.stall ?? 0) * beginShare(stall) : 0;
       const terms = (q[r]! * state.segmentSeconds) / 4 - weights.mu * stall - begin - change;
       const left = isStill ? level : Math.max(level - d, 0);
       go(k + 1, time + wait + d, left + segmentSeconds, sum + (watchShares[k] ?? 1) * terms);

@@ -2,7 +2,7 @@
  * The exact finite-horizon planner of MPC-D and MPC-O on one capacity path. It maximises the terms of the session's QoE
  * (qoe.ts) over the next n segments,
  *
- *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  stall * stalls  -  lambda * falls of q  -  rise * rises of q
+ *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  stall * begins  -  lambda * falls of q  -  rise * rises of q
  *
  * A plan runs on the clock: at rate 2 a segment of 4 s plays for 2 s. With t the time, B the buffer, d the download
  * time on the path, and room the most that the buffer may hold when a request leaves (infinite if the plan ignores the
@@ -16,14 +16,15 @@
  * The search extends partial plans segment by segment and drops a plan in two cases. *Bound*: even without any further
  * stall the plan would be worth less than a known plan. *Dominance*: another plan with the same last representation is
  * as early, and each of its continuations is worth at least as much. Links are first in, first out, so an earlier
- * request never arrives later. The same continuation stalls longer by at most the difference of t + B, in at most one
- * more stall per segment.
+ * request never arrives later. The same continuation stalls longer by at most the difference of t + B, and at most one
+ * stall per segment has a dearer begin.
  *
  * Among equal plans the lowest first representation wins, as in Pensieve's artifact, which keeps the first best plan in
  * lexicographic order. Values are equal within `TIE_TOLERANCE` of the largest |q|, so that rounding does not decide.
  */
 
 import type { PlayerState } from '../controller.ts';
+import { RISE_SECONDS } from '../qoe/freezes.ts';
 import { changeCost, QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
 import { qualitiesAt, sizesAt, switchCosts } from '../state/ladder.ts';
 import type { CapacityPath } from './capacity-path.ts';
@@ -235,6 +236,6 @@ class PlanSearch {
     // A longer buffer has to wait for room below the cap, and the path may be worse after the wait.
     if (aheadSeconds > 0 && this._options.bufferCap) return false;
     const behindSeconds = Math.max(0, -aheadSeconds);
-    return a.value - mu * behindSeconds - stall * Math.min(left, behindSeconds) >= b.value;
+    return a.value - mu * behindSeconds - stall * Math.min(left, behindSeconds / RISE_SECONDS) >= b.value;
   }
 }

@@ -1,16 +1,17 @@
 /**
  * What viewers see of a session, in units of quality, 0 to 100 (`quality.ts`):
  *
- *   perceived QoE = ( sum q * segmentSeconds/4 - prices of startup and stalls - prices of falls and rises of q )
+ *   perceived QoE = ( sum q * segmentSeconds/4 - prices of startup and freezes - prices of falls and rises of q )
  *                   / (media seconds / 4)
  *
  * This is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may make it negative.
  */
 
-import { type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights } from './qoe.ts';
+import { freezesOf, type Stall } from './freezes.ts';
+import { type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights, stallCost } from './qoe.ts';
 
 export interface PerceivedPrices {
-  /** Cost of a stall's begin, and of each of its seconds of the clock. */
+  /** Cost of a freeze's begin, less if it is short (freezes.ts), and of each of its seconds of the clock. */
   stall: number;
   stallSecond: number;
   startupSecond: number;
@@ -48,10 +49,15 @@ export function perceivedWeights(
   };
 }
 
-export interface SeenSession extends Omit<PlayedSession, 'bitratesBps'> {
+export interface SeenSession extends Omit<PlayedSession, 'bitratesBps' | 'stallSeconds'> {
   /** Quality of each segment, 0 to 100, in order of playback. */
   qualities: readonly number[];
-  stallCount: number;
+  /** In order. */
+  stalls: readonly Stall[];
+}
+
+export function freezesCost(stalls: readonly Stall[], { stall, stallSecond: mu }: PerceivedPrices): number {
+  return freezesOf(stalls).reduce((sum, seconds) => sum + stallCost({ mu, stall }, seconds), 0);
 }
 
 /** Per 4 s of media; NaN of an empty session. */
@@ -65,7 +71,6 @@ export function perceivedQoe(session: SeenSession, prices: PerceivedPrices = PER
     sum -= change < 0 ? -prices.fall * change : prices.rise * change;
     previous = quality;
   }
-  sum -= prices.stall * session.stallCount + prices.stallSecond * session.stallSeconds;
-  sum -= prices.startupSecond * session.startupSeconds;
+  sum -= freezesCost(session.stalls, prices) + prices.startupSecond * session.startupSeconds;
   return sum / (((session.segmentCount ?? qualities.length) * segmentSeconds) / QOE_UNIT_SECONDS);
 }

@@ -9,6 +9,8 @@
  * rate a segment counts by its seconds of media, and waiting by the seconds of the clock.
  */
 
+import { beginShare } from './freezes.ts';
+
 /** Seconds of media that count for one unit of quality. */
 export const QOE_UNIT_SECONDS = 4;
 
@@ -27,7 +29,7 @@ export interface QoeWeights {
   lambda: number;
   /** Cost of a rise of quality by one unit. Default: `lambda`. */
   rise?: number;
-  /** Cost of each stall after the start besides its seconds; in proportion if the stall is below a second. Default 0. */
+  /** Cost of the begin of each freeze after the start, besides its seconds; less if it is short (freezes.ts). Default 0. */
   stall?: number;
 }
 
@@ -56,8 +58,9 @@ export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeig
 
 export type StallPrices = Pick<QoeWeights, 'mu' | 'stall'>;
 
+/** Cost of a freeze. */
 export function stallCost({ mu, stall = 0 }: StallPrices, seconds: number): number {
-  return mu * seconds + stall * Math.min(1, seconds);
+  return mu * seconds + stall * beginShare(seconds);
 }
 
 export type ChangePrices = Pick<QoeWeights, 'lambda' | 'rise'>;

@@ -68,10 +68,13 @@ test('other codecs need fewer bits; pictures on their side count like upright on
   expect(modelledQuality({ ...known, frameRate: Number.NaN })).toBe(modelledQuality(known));
 });
 
-const SESSION = { qualities: [60, 80, 80, 40], segmentSeconds: 4, startupSeconds: 1, stallSeconds: 2, stallCount: 1 };
+const SESSION = {
+  ...{ qualities: [60, 80, 80, 40], segmentSeconds: 4, startupSeconds: 1 },
+  stalls: [{ startSeconds: 5, endSeconds: 7 }],
+};
 
 test('perceived QoE of an undisturbed session is its quality, whatever the segments; what never arrived counts as 0', () => {
-  const steady = { startupSeconds: 0, stallSeconds: 0, stallCount: 0 };
+  const steady = { startupSeconds: 0, stalls: [] };
   forAll([between(0, 100), between(0.5, 10), whole(1, 50)], SEED, (quality, segmentSeconds, count) => {
     const session = { ...steady, qualities: Array(count).fill(quality), segmentSeconds };
     expect(perceivedQoe(session)).toBeCloseTo(quality, 9);

@@ -58,8 +58,9 @@ test('the row of the baseline has its best rival, the lead over it, and the shor
 });
 
 test('rows of live sessions have their QoE, latency and stalls', () => {
-  const [row] = resultRows(testResults([testSession({ live: testLiveMetrics() })]));
-  expect(row).toMatchObject({ QoE: 20, 'stalls / min': 0.75, 'stall s / min': 0.5 });
+  const freezes = { stallCount: 9, freezeCount: 3, shortFreezeCount: 2 };
+  const [row] = resultRows(testResults([testSession({ ...freezes, live: testLiveMetrics() })]));
+  expect(row).toMatchObject({ QoE: 20, 'stalls / min': 1.5, 'below 0.1 s / min': 1, 'stall s / min': 0.5 });
   expect(row).toMatchObject({ 'latency, s': 1.25, 'latency p95, s': 1.5, 'off rate 1, %': 25 });
 });
 

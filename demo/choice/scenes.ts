@@ -26,7 +26,7 @@ export const SCENES: readonly Scene[] = [
     about: 'A live stream, one second behind the camera, over Starlink in a busy cell. Both players get the same link.',
     ...{ trace: 'stationary-crowded', scenario: 'live-hd-1', startSeconds: 225 },
     ...{ rival: 'throughput', by: 'stalls' },
-    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 93 }, own: { stallSeconds: 0.1, quality: 91 } },
+    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 93 }, own: { stallSeconds: 0.2, quality: 92 } },
   },
   {
     title: 'On demand',

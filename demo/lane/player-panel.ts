@@ -46,7 +46,11 @@ export class PlayerPanel {
   readonly #video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
   readonly #algorithmChoice: HTMLSelectElement;
   readonly #state = element('span', { class: 'state' }, 'loading');
-  readonly #lead = element('strong', { class: 'lead', hidden: true, title: 'the highest QoE so far' }, 'ahead');
+  readonly #lead = element(
+    'strong',
+    { class: 'lead', hidden: true, title: 'the highest QoE so far, at no more than 0.15 s more latency' },
+    'ahead',
+  );
   readonly #fault = element('p', { class: 'fault', hidden: true });
   readonly #about = element('p', {});
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
@@ -187,10 +191,10 @@ export class PlayerPanel {
 
   #drawFigures(record: SessionRecord, scenario: Scenario, longestFrozenSeconds: number): void {
     const seen = seenSoFar(record, scenario);
-    const { stalls, stallSeconds, shownBitrateBps: bps, startupSeconds, samples } = record;
+    const { freezeCount, stallSeconds, shownBitrateBps: bps, startupSeconds, samples } = record;
     const latencySeconds = samples.at(-1)?.latencySeconds;
-    const frozen = `${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}, ${stalls.length}\u202f×`;
-    this.#frozen.show(stalls.length === 0 ? 'never' : frozen, stallSeconds / longestFrozenSeconds);
+    const frozen = `${seconds(stallSeconds)}, ${freezeCount}\u202f×`;
+    this.#frozen.show(freezeCount === 0 ? 'never' : frozen, stallSeconds / longestFrozenSeconds);
     this.#quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
     this.#onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
     const delay = scenario.live ? latencySeconds : startupSeconds;

@@ -1,6 +1,7 @@
 /** Records the requests of a player, and the events of its media element and of the plugin, in a SessionRecord. */
 
 import type { DecisionEvent, Forecast, LeoAbrHandle } from 'leo-abr';
+import { UNSEEN_SECONDS } from '../../abr/qoe/freezes.ts';
 import { PlaybackEnd } from '../../replay/browser/page/playback-end.ts';
 import { meterOf, type PlaybackMeter } from '../../replay/browser/page/playback-meter.ts';
 import { bufferedAhead, type RequestedSegment, RequestRecorder } from '../../replay/browser/page/request-recorder.ts';
@@ -11,9 +12,6 @@ import type { Scenario } from '../../replay/scenarios.ts';
 import { expectHandover } from '../run/handovers.ts';
 import { sessionSecondsOf } from '../run/run.ts';
 import { SessionRecord, type StallNote } from '../run/session-record.ts';
-
-/** Nobody sees a shorter freeze, because a picture lasts as long. */
-const SHORTEST_STALL_SECONDS = 0.042;
 
 export class SessionRecorder extends RequestRecorder {
   readonly record = new SessionRecord(this.requests);
@@ -148,11 +146,10 @@ export class SessionRecorder extends RequestRecorder {
 
   #stalls(now: number): readonly StallNote[] {
     const { stalls, startedAtSeconds } = this.#meter;
-    const seen = stalls.filter(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= SHORTEST_STALL_SECONDS);
-    if (startedAtSeconds === undefined) return seen;
+    if (startedAtSeconds === undefined) return stalls;
     const open = this.#meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls);
-    if (open < SHORTEST_STALL_SECONDS || this.#playback.isReached) return seen;
+    if (open < UNSEEN_SECONDS || this.#playback.isReached) return stalls;
     const { currentTime: mediaSeconds } = this.#video;
-    return [...seen, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
+    return [...stalls, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
   }
 }

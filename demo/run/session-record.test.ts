@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { PERCEIVED_PRICES } from '../../abr/qoe/perceived-qoe.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { dataOf, qualityOf, SessionRecord, seenSoFar } from './session-record.ts';
+import { dataOf, isAhead, qualityOf, SessionRecord, seenSoFar } from './session-record.ts';
 
 const scenario = SCENARIOS['hd-16']!;
 const quality = (mbps: number) => qualityOf(mbps * 1e6, scenario);
@@ -38,6 +38,7 @@ test('means are of the segments shown, and perceived QoE has the prices of start
   const { stall, stallSecond, startupSecond } = PERCEIVED_PRICES;
   expect(seenSoFar(record, scenario)).toEqual({
     quality: expect.closeTo(mean, 9),
+    latencySeconds: Number.NaN,
     perceived: expect.closeTo(mean - (stall + 2 * stallSecond + startupSecond) / 3, 9),
   });
   record.shownSegments = 1;
@@ -60,4 +61,20 @@ test('an unfinished stall and startup count until now', () => {
   expect([record.isStalled, record.stallSeconds, record.startupSoFarSeconds]).toEqual([true, 3, 1]);
   record.startupSeconds = undefined;
   expect(record.startupSoFarSeconds).toBe(12);
+});
+
+test('a player is ahead by a point of QoE or more, at no more than 0.15 s more latency', () => {
+  const seen = (perceived: number, latencySeconds = Number.NaN) => ({ quality: 90, perceived, latencySeconds });
+  expect([isAhead(seen(80), [seen(79)]), isAhead(seen(80), [seen(79), seen(79.1)])]).toEqual([true, false]);
+  expect([isAhead(seen(80), []), isAhead(seen(80), [undefined]), isAhead(undefined, [seen(1)])]).not.toContain(true);
+  expect([1.4, 1.5].map((latency) => isAhead(seen(80, latency), [seen(70, 1.3)]))).toEqual([true, false]);
+});
+
+test('freezes that viewers see are counted: not a short one, and one of slices once', () => {
+  const record = played();
+  const stall = (startSeconds: number, seconds: number) => ({
+    ...{ startSeconds, endSeconds: startSeconds + seconds, mediaSeconds: 4 },
+  });
+  record.stalls = [stall(1, 0.05), stall(5, 0.06), stall(6, 0.06)];
+  expect(record.freezeCount).toBe(1);
 });

@@ -1,6 +1,7 @@
 /** What happened in a session, on its clock, which begins with the first request for media. Pure. */
 
 import type { Decision, Forecast } from 'leo-abr';
+import { freezeCounts } from '../../abr/qoe/freezes.ts';
 import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
 import { totalSeconds } from '../../replay/browser/record/segment-rows.ts';
 import type { PositionRecord, RequestNote, StallRecord } from '../../replay/browser/record/session-record.ts';
@@ -72,6 +73,11 @@ export class SessionRecord {
     return totalSeconds(this.stallsSoFar);
   }
 
+  /** Freezes that viewers see. */
+  get freezeCount(): number {
+    return freezeCounts(this.stallsSoFar).freezeCount;
+  }
+
   get stallsSoFar(): StallRecord[] {
     return this.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? this.nowSeconds }));
   }
@@ -103,18 +109,39 @@ export type Seen = NonNullable<ReturnType<typeof seenSoFar>>;
  * 100; undefined before the first picture moves.
  */
 export function seenSoFar(record: SessionRecord, scenario: Scenario) {
-  const { startupSeconds, stalls, stallSeconds, shownSegments } = record;
+  const { startupSeconds, stallsSoFar: stalls, shownSegments } = record;
   const shown = record.segments.slice(0, Math.max(1, shownSegments));
   if (startupSeconds === undefined || shown.length === 0) return undefined;
   const qualities = qualitiesOf(shown, scenario);
+  const latencies = record.samples.flatMap(({ latencySeconds }) => latencySeconds ?? []);
   const { segmentSeconds } = scenario;
   return {
     quality: qualities.reduce((sum, one) => sum + one, 0) / qualities.length,
-    perceived: perceivedQoe({ qualities, segmentSeconds, startupSeconds, stallSeconds, stallCount: stalls.length }),
+    /** Mean latency behind live; NaN on demand. */
+    latencySeconds: latencies.reduce((sum, one) => sum + one, 0) / latencies.length,
+    perceived: perceivedQoe({ qualities, segmentSeconds, startupSeconds, stalls }),
   };
 }
 
 /** Returns the quality of a rung of the scenario's ladder, 0 to 100. */
 export function qualityOf(bitrateBps: number, scenario: Scenario): number {
   return qualitiesOf([{ index: 0, bitrateBps }], scenario)[0]!;
+}
+
+/** A player is ahead if its QoE, 0 to 100, is higher by at least this, at a latency that is at most this much more. */
+const LEAST_LEAD = 1;
+const MOST_MORE_LATENCY_SECONDS = 0.15;
+
+/** Whether a player is ahead of each other player. */
+export function isAhead(own: Seen | undefined, others: readonly (Seen | undefined)[]): boolean {
+  return (
+    own !== undefined &&
+    others.length > 0 &&
+    others.every(
+      (other) =>
+        other !== undefined &&
+        own.perceived - other.perceived >= LEAST_LEAD &&
+        !(own.latencySeconds - other.latencySeconds > MOST_MORE_LATENCY_SECONDS),
+    )
+  );
 }

@@ -18,15 +18,15 @@ const NEWS_SECONDS = 8;
 export function storyOf(run: DemoRun): string {
   const { players, scenario } = run;
   if (players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
-  const froze = players.map(({ title, record }) => `${title} ${frozenText(record.stalls.length, record.stallSeconds)}`);
-  const text = players.every(({ record }) => record.stalls.length === 0) ? 'no picture froze' : froze.join('; ');
+  const froze = players.map(({ title, record }) => `${title} ${frozenText(record.freezeCount, record.stallSeconds)}`);
+  const text = players.every(({ record }) => record.freezeCount === 0) ? 'no picture froze' : froze.join('; ');
   const seen = players.map(({ title, record }) => `${title} ${seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–'}`);
   return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Quality: ${seen.join(', ')} of 100.`;
 }
 
 function frozenText(count: number, total: number): string {
   if (count === 0) return 'never froze';
-  const time = seconds(total, total < 0.1 ? 2 : 1);
+  const time = seconds(total);
   return count === 1 ? `froze once, for ${time}` : `froze ${count} times, for ${time} in all`;
 }
 

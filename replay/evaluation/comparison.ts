@@ -25,7 +25,7 @@ const LIVE = {
   qoeDiff: ({ live }: SessionResult) => live!.qoe,
   latencySecondsDiff: ({ live }: SessionResult) => live!.latencySecondsMean,
   stallSecondsPerMinuteDiff: ({ live }: SessionResult) => live!.stallSecondsPerMinute,
-  stallsPerMinuteDiff: ({ live }: SessionResult) => live!.stallsPerMinute,
+  freezesPerMinuteDiff: freezesPerMinute,
   bitrateBpsDiff: ({ meanBitrateBps }: SessionResult) => meanBitrateBps,
 };
 const START_NAMES = [
@@ -173,6 +173,10 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
     ...(samples.start.length > 0 && { firstMinute: parts(START_NAMES) }),
     ...(samples.live.length > 0 && { live: parts(LIVE_NAMES) }),
   };
+}
+
+export function freezesPerMinute({ live, freezeCount, stallCount }: SessionResult): number {
+  return (60 * (freezeCount ?? stallCount)) / live!.watchedSeconds;
 }
 
 export function isSevere({ stallSeconds }: SessionResult): boolean {

@@ -50,19 +50,20 @@ test('a row of live sessions has means of their metrics, and differences of mean
     Array.from({ length: 20 }, (_, i) => {
       const live = testLiveMetrics({ qoe: i + added, latencySecondsMean: 1 + i / 100 - added, jumps: i % 2 });
       const place = { trace: `t${i}`, group: `g${i >> 1}` };
-      return testSession({ algorithm, ...place, meanBitrateBps: 3e6 + added, live });
+      const freezes = { freezeCount: 3 + 2 * added, stallCount: 9 };
+      return testSession({ algorithm, ...place, ...freezes, meanBitrateBps: 3e6 + added, live });
     });
   const rows = summaryOf([...of('mpc-d', 0), ...of('mpc-l', 0.5)]);
   const near = (value: number) => expect.closeTo(value, 9);
   const means = { qoe: near(10), latencySecondsMean: near(0.595), jumpsPerMinute: near(0.25) };
-  expect(row(rows, 'mpc-l').live).toMatchObject({ ...means, stallsPerMinute: near(0.75) });
+  expect(row(rows, 'mpc-l').live).toMatchObject({ ...means, freezesPerMinute: near(2) });
   expect(row(rows, 'mpc-d').vsBaseline).toBeNull();
   const constant = (value: number) => ({ value: near(value), ci95: [near(value), near(value)] });
   expect(row(rows, 'mpc-l').vsBaseline!.live).toEqual({
     qoeDiff: constant(0.5),
     latencySecondsDiff: constant(-0.5),
     stallSecondsPerMinuteDiff: constant(0),
-    stallsPerMinuteDiff: constant(0),
+    freezesPerMinuteDiff: constant(2 - 1.5),
     bitrateBpsDiff: constant(0.5),
   });
 });

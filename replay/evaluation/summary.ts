@@ -13,7 +13,7 @@ import {
 } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { qualitiesOf, type RatedScenario } from '../segment-qualities.ts';
-import { compareWithBaseline, deliveredBits, isSevere } from './comparison.ts';
+import { compareWithBaseline, deliveredBits, freezesPerMinute, isSevere } from './comparison.ts';
 import { firstMinute } from './figures/first-minute.ts';
 import { groupBy } from './group-by.ts';
 import { mean, meansOf, tailMean } from './statistics/quantiles.ts';
@@ -77,7 +77,8 @@ function rowsOf(
     return {
       ...rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null),
       ...(mediaSeconds > 0 && { deliveredBps: sum(members.map(deliveredBits)) / mediaSeconds }),
-      stallCountMean: mean(members.map(({ stallCount }) => stallCount)),
+      freezeCountMean: mean(members.map(({ freezeCount, stallCount }) => freezeCount ?? stallCount)),
+      shortFreezeCountMean: mean(members.map(({ shortFreezeCount = 0 }) => shortFreezeCount)),
       ...(qualities.length > 0 && {
         qualityMean: mean(qualities.map((of) => mean(of))),
         below50Share: mean(qualities.map((of) => of.filter((quality) => quality < 50).length / of.length)),
@@ -107,7 +108,7 @@ function rowOf(
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   const handovers = sessions.filter(({ handoversAtSeconds }) => handoversAtSeconds !== undefined).length;
   const live = sessions.flatMap((session) => session.live ?? []);
-  const jumps = live.map((session) => (session.jumps / session.watchedSeconds) * 60);
+  const liveMean = (of: (session: SessionResult) => number) => mean(sessions.filter((one) => one.live).map(of));
   const wastedBits = sum(sessions.map((session) => session.wastedBits));
   return {
     dataset,
@@ -129,7 +130,14 @@ function rowOf(
     wastedShare: wastedBits > 0 ? wastedBits / sum(sessions.map(deliveredBits)) : 0,
     ...(handovers > 0 && { handoverShare: handovers / sessions.length }),
     ...(starts.length > 0 && { firstMinute: meansOf(starts, Object.keys(starts[0]!) as (keyof FirstMinute)[]) }),
-    ...(live.length > 0 && { live: { ...meansOf(live, LIVE_MEANS), jumpsPerMinute: mean(jumps) } }),
+    ...(live.length > 0 && {
+      live: {
+        ...meansOf(live, LIVE_MEANS),
+        jumpsPerMinute: mean(live.map(({ jumps, watchedSeconds }) => (60 * jumps) / watchedSeconds)),
+        freezesPerMinute: liveMean(freezesPerMinute),
+        shortFreezesPerMinute: liveMean((one) => freezesPerMinute({ ...one, freezeCount: one.shortFreezeCount ?? 0 })),
+      },
+    }),
     vsBaseline,
   };
 }

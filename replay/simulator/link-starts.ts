@@ -1,6 +1,5 @@
 /** Compares two algorithms from many starts of a link and finds a typical start for the demo. Browser-safe. */
 
-import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
 import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
@@ -47,11 +46,10 @@ export function playStarts(trace: Trace, scenario: Scenario, rival: string): Sta
   const task = { trace, scenario: played, segmentCount, seed: 1, timings: false };
   const play = (algorithm: string, startSeconds: number): PlayedStart => {
     const session = simulateSession(simulatedAlgorithm(algorithm)({ ...task, startSeconds }));
-    const { segments, stallCount, stallSeconds, startupSeconds } = session;
+    const { segments, stallCount, stallSeconds, qoe } = session;
     const qualities = qualitiesOf(segments, resolved);
     const quality = qualities.reduce((sum, one) => sum + one, 0) / qualities.length;
-    const perceived = perceivedQoe({ qualities, segmentSeconds, startupSeconds, stallSeconds, stallCount });
-    return { stallCount, stallSeconds, quality, perceived };
+    return { stallCount, stallSeconds, quality, perceived: qoe.perceived! };
   };
   const count = Math.floor((trace.durationSeconds - SECONDS) / EVERY_SECONDS) + 1;
   return Array.from({ length: count }, (_, i) => i * EVERY_SECONDS).map((startSeconds) => {

@@ -1,6 +1,6 @@
 /** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
-import { perceivedQoe, type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
+import { freezeCounts, perceivedQoe, type QoeForm, qoeWeights, type Stall, sessionQoe } from '../../abr/index.ts';
 import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { qualitiesOf } from '../segment-qualities.ts';
@@ -8,7 +8,7 @@ import { qualitiesOf } from '../segment-qualities.ts';
 interface PlayedRows {
   segments: readonly Pick<SegmentRow, 'index' | 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
   startupSeconds: number;
-  stallCount: number;
+  stalls: readonly Stall[];
   /** Planned segments. Default: the number of rows. */
   segmentCount?: number;
   /** Stall and received bits of an unfinished download (cutoff, fault), which has no row. Default 0. */
@@ -18,7 +18,8 @@ interface PlayedRows {
 
 type SessionTotals = Pick<
   SessionResult,
-  'qoe' | 'meanBitrateBps' | 'stallSeconds' | 'stallCount' | 'startupSeconds' | 'switches' | 'switchBps' | 'wastedBits'
+  | ('qoe' | 'meanBitrateBps' | 'stallSeconds' | 'stallCount' | 'freezeCount' | 'shortFreezeCount')
+  | ('startupSeconds' | 'switches' | 'switchBps' | 'wastedBits')
 >;
 
 /**
@@ -27,7 +28,7 @@ type SessionTotals = Pick<
  * missing segment counts as media of quality 0, so that a session that was cut off has a finite QoE.
  */
 export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedScenario): SessionTotals {
-  const { segments, startupSeconds, stallCount } = played;
+  const { segments, startupSeconds, stalls } = played;
   let stallSeconds = played.unfinishedStallSeconds ?? 0;
   let wastedBits = played.unfinishedBits ?? 0;
   let bitrateSum = 0;
@@ -51,7 +52,7 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
         qualities: qualitiesOf(segments, scenario),
         startupSeconds,
         stallSeconds,
-        stallCount,
+        stalls,
         segmentCount: played.segmentCount ?? segments.length,
         segmentSeconds: scenario.segmentSeconds,
       },
@@ -59,7 +60,8 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
     ),
     meanBitrateBps: segments.length > 0 ? bitrateSum / segments.length : 0,
     stallSeconds,
-    stallCount,
+    stallCount: stalls.length,
+    ...freezeCounts(stalls),
     startupSeconds,
     switches,
     switchBps,

@@ -113,7 +113,8 @@ test('perceived QoE counts stalls and falls of quality', () => {
   screen.playback.buffered({ startSeconds: 0, endSeconds: 40, bitrateBps: 6e6 });
   screen.playback.buffered({ startSeconds: 40, endSeconds: 600, bitrateBps: 2e6 });
   screen.pass(1, 0).pass(20).waits(2).pass(60);
-  const seen = { qualities: [60, 60, 20, 20], segmentSeconds: 20, startupSeconds: 1, stallSeconds: 2, stallCount: 1 };
+  const stalls = [{ startSeconds: 21, endSeconds: 23 }];
+  const seen = { qualities: [60, 60, 20, 20], segmentSeconds: 20, startupSeconds: 1, stalls };
   expect(screen.figures().perceivedQoe).toBeCloseTo(perceivedQoe(seen), 0);
 });
 

@@ -1,7 +1,8 @@
 /** Measures what a viewer sees of a session, by the media element alone: the measure is the same in all arms. */
 
+import type { Stall } from '../../abr/qoe/freezes.ts';
 import { isNoticed } from '../../abr/qoe/off-rate.ts';
-import { PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
+import { freezesCost, PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
 import { QOE_UNIT_SECONDS } from '../../abr/qoe/qoe.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 
@@ -99,22 +100,31 @@ export class Playback {
   /** QoE (abr/qoe/) and mean quality of the first `limitSeconds` of media; `media` seconds have a known bitrate. */
   private _score(
     qualityOf: (mbps: number) => number,
-    { startupSecond, stallSecond, stall, fall, rise }: PerceivedPrices,
+    prices: PerceivedPrices,
     limitSeconds = Number.POSITIVE_INFINITY,
   ) {
-    const waiting = (seconds: number) => seconds && stall + stallSecond * seconds;
+    const { startupSecond, fall, rise } = prices;
+    const stalls: Stall[] = [];
     let [media, sum, cost, before] = [0, 0, startupSecond * this._sums.startupSeconds, Number.NaN];
+    let waited = 0;
+    const wait = (seconds: number) => {
+      const startSeconds = media + waited;
+      waited += seconds;
+      if (seconds > 0) stalls.push({ startSeconds, endSeconds: startSeconds + seconds });
+    };
     for (const { mbps, mediaSeconds, waitedSeconds } of this._pieces) {
       if (media >= limitSeconds) break;
       const quality = qualityOf(mbps);
       const seconds = Math.min(mediaSeconds, limitSeconds - media);
       const change = quality - before || 0;
+      wait(waitedSeconds);
       media += seconds;
       sum += quality * seconds;
-      cost += waiting(waitedSeconds) + Math.max(rise * change, -fall * change);
+      cost += Math.max(rise * change, -fall * change);
       before = quality;
     }
-    if (media < limitSeconds) cost += waiting(this._waitedSeconds);
+    if (media < limitSeconds) wait(this._waitedSeconds);
+    cost += freezesCost(stalls, prices);
     return { media, quality: sum / media, qoe: (sum - QOE_UNIT_SECONDS * cost) / media };
   }
 

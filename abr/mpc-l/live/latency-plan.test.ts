@@ -18,11 +18,11 @@ type Changes = Partial<Omit<LatencyProblem, 'live' | 'neededLatencySeconds'> & L
 
 /** The planned rate, by default at the target, without futures. */
 function rateOf({ needed = new Float64Array(0), chunks = CHUNKS, ...changes }: Changes): number {
-  const { dueSeconds = 0.8, presentRate = 1, stallSeconds = 0.1, segmentSeconds = 2, aversion, ...live } = changes;
+  const { dueSeconds = 0.8, presentRate = 1, beginSeconds = 0.1, segmentSeconds = 2, aversion, ...live } = changes;
   const atTarget = { latencySeconds: TARGET_SECONDS, targetLatencySeconds: TARGET_SECONDS };
   return planRate({
     live: { ...atTarget, playbackRates: RATES, chunkSeconds: CHUNK_SECONDS, ...live },
-    ...{ dueSeconds, presentRate, stallSeconds, segmentSeconds, aversion, chunks },
+    ...{ dueSeconds, presentRate, beginSeconds, segmentSeconds, aversion, chunks },
     neededLatencySeconds: needed,
   });
 }
@@ -95,14 +95,14 @@ test('a rate that can be noticed is no choice after too much time off 1, and a d
   const playbackRates = { min: 0.997, max: 1.003 };
   expect(rateOf({ latencySeconds: 1.7, offRateShare: 1, playbackRates })).toBe(1.003);
   expect([1.2, 0.9].map((latencySeconds) => rateOf({ latencySeconds, playbackRates }))).toEqual([1.003, 0.997]);
-  const before = (offRateShare: number) => rateOf({ offRateShare, stallSeconds: 1, needed: needs({ 3: 1.098 }) });
+  const before = (offRateShare: number) => rateOf({ offRateShare, beginSeconds: 3, needed: needs({ 3: 1.3 }) });
   expect([before(0), before(0.15)]).toEqual([RATES.min, 0.9901]);
 });
 
 test('a chunk that needs a higher latency slows playback down before it, as long as needed and no longer', () => {
   // In each step the chunk comes nearer.
   const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: 1.05 }));
-  expect(Math.abs(latencies[25]! - 1.05)).toBeLessThan(0.03);
+  expect(Math.abs(latencies[25]! - 1.05)).toBeLessThan(0.04);
   expect(latencies.slice(0, 6)).toEqual(new Array(6).fill(TARGET_SECONDS));
 });
 
@@ -111,11 +111,11 @@ test('a chunk that needs a higher latency is no reason long before it, too late,
   expect(rateOf({ latencySeconds: 1.3, needed: needs({ 8: 1.2 }) })).toBeGreaterThan(1 - UNNOTICED);
   // Slower playback could not help before the chunk is due.
   const dueSeconds = 0.01;
-  expect(rateOf({ dueSeconds, stallSeconds: 0, needed: needs({ 0: 1.2 }) })).toBeGreaterThan(1 - UNNOTICED);
+  expect(rateOf({ dueSeconds, beginSeconds: 0, needed: needs({ 0: 1.2 }) })).toBeGreaterThan(1 - UNNOTICED);
   // A chunk that needs no more than a chunk of the last 2 s is no reason either.
   const again = (chunk: number, need: number) =>
-    rateOf({ dueSeconds, stallSeconds: 1, needed: needs({ 0: need, [chunk]: need }) });
-  expect([again(4, 1.096), again(5, 1.12)]).toEqual([1, RATES.min]);
+    rateOf({ dueSeconds, beginSeconds: 3, needed: needs({ 0: need, [chunk]: need }) });
+  expect([again(4, 1.3), again(5, 1.3)]).toEqual([1, RATES.min]);
 });
 
 test('a chunk that needs a higher latency counts by the share of the futures that have it', () => {
@@ -142,7 +142,7 @@ const anyChanges = fc
     playbackRates: fc.constantFrom(RATES, bounds(1, 1), bounds(1, 1.1), bounds(0.5, 2), bounds(0.995, 1.003)),
     dueSeconds: between(0, 20),
     presentRate: fc.constantFrom(1, 0.95, 1.05, 2),
-    stallSeconds: between(0, 1),
+    beginSeconds: between(0, 1),
     futures: fc.nat(4),
     needed: fc.array(between(-2, 6), { minLength: 1, maxLength: 30 }),
   })

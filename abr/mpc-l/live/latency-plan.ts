@@ -5,6 +5,7 @@
  */
 
 import type { LiveState } from '../../controller.ts';
+import { RISE_SECONDS, SAME_FREEZE_SECONDS, UNSEEN_SECONDS } from '../../qoe/freezes.ts';
 import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
@@ -34,8 +35,6 @@ const FAR_BELOW_SECONDS = 0.15;
 const NEAR_SECONDS = 0.05;
 /** A rate other than 1 and the present rate has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
-/** A chunk causes no stall of its own if another chunk of the last 2 s needs as high a latency. */
-const SAME_STALL_SECONDS = 2;
 /** Without a target, the plan's last latency lasts this long, and stalls go on as in the plan. */
 const REST_SECONDS = 60;
 /** After the plan, latency returns to the target at about this speed. */
@@ -53,8 +52,8 @@ export interface LatencyProblem {
   chunks: number;
   presentRate: number;
   segmentSeconds: number;
-  /** Cost of a stall besides its duration, in seconds of stall. */
-  stallSeconds: number;
+  /** Cost of a freeze's begin (abr/qoe/freezes.ts), in seconds of stall. */
+  beginSeconds: number;
 }
 
 /** The plan's latencies: `lowestSeconds + cell * GRID_SECONDS`. */
@@ -178,14 +177,27 @@ const slotsOf = ({ dueSeconds, chunks, live: { chunkSeconds } }: LatencyProblem)
 
 /** `[slot * cells + cell]`: expected cost of stalls, in seconds of stall; undefined if the lowest latency suffices. */
 function stallCosts(problem: LatencyProblem, { lowestSeconds, cells }: Grid): Float64Array | undefined {
-  const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
+  const { neededLatencySeconds: needed, chunks, dueSeconds, beginSeconds, live } = problem;
   const { chunkSeconds } = live;
   const slots = slotsOf(problem);
-  const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
+  const reach = Math.floor(SAME_FREEZE_SECONDS / chunkSeconds);
   const highestCell = (latency: number) => Math.min(cells, Math.ceil((latency - lowestSeconds) / GRID_SECONDS)) - 1;
   // A stall costs `sum - count * latency` in its highest cell and all lower cells. Sums and counts add up downwards.
   let sums: Float64Array | undefined;
   let counts = new Float64Array(0);
+  const add = (row: number, latency: number, count: number) => {
+    const cell = highestCell(latency);
+    if (cell < 0) return;
+    sums![row + cell] = sums![row + cell]! + count * latency;
+    counts[row + cell] = counts[row + cell]! + count;
+  };
+  const rise = beginSeconds / RISE_SECONDS;
+  /** Adds the cost of a freeze from each lower latency up to `latency`, or its negative. */
+  const addFreeze = (row: number, latency: number, sign: 1 | -1) => {
+    add(row, latency, sign);
+    add(row, latency - UNSEEN_SECONDS, sign * rise);
+    add(row, latency - UNSEEN_SECONDS - RISE_SECONDS, -sign * rise);
+  };
   for (let i = 0; i < needed.length; i++) {
     const need = needed[i]!;
     if (!(need > lowestSeconds)) continue;
@@ -196,14 +208,9 @@ function stallCosts(problem: LatencyProblem, { lowestSeconds, cells }: Grid): Fl
     if (need <= before) continue;
     if (sums === undefined) [sums, counts] = [new Float64Array(slots * cells), new Float64Array(slots * cells)];
     const row = Math.min(slots - 1, Math.floor((dueSeconds + chunk * chunkSeconds) / SLOT_SECONDS)) * cells;
-    const highest = row + highestCell(need);
-    sums[highest] = sums[highest]! + need + stallSeconds;
-    counts[highest] = counts[highest]! + 1;
-    // Below the latency of an earlier chunk's stall, this stall lasts no longer.
-    if (before === lowestSeconds) continue;
-    const lower = row + highestCell(before);
-    sums[lower] = sums[lower]! - before;
-    counts[lower] = counts[lower]! - 1;
+    addFreeze(row, need, 1);
+    // Below the latency of an earlier chunk, this chunk makes that chunk's freeze longer.
+    if (before > lowestSeconds) addFreeze(row, before, -1);
   }
   const futures = needed.length / chunks;
   for (let row = 0; sums && row < sums.length; row += cells) {

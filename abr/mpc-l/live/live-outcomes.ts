@@ -5,7 +5,8 @@
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
-import { changeCost } from '../../qoe/qoe.ts';
+import { beginShare, SAME_FREEZE_SECONDS } from '../../qoe/freezes.ts';
+import { changeCost, type StallPrices } from '../../qoe/qoe.ts';
 import { qualitiesAt, sizesAt } from '../../state/ladder.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
 import { stallCostsOf } from '../later-segments.ts';
@@ -17,20 +18,23 @@ import type { LinkPaths } from './link-paths.ts';
 const SEGMENTS = 3;
 /** The later segments share a representation, at most this many below the first segment's. Each future takes the best. */
 const MOST_STEPS = 2;
-/** If playback is further than this above its target, its buffer covers a queue at the plan's end. */
-const NEAR_SECONDS = 1.5;
+/** What playback is further than this behind live is buffer that covers a queue at the plan's end. */
+const NEAR_SECONDS = 2.5;
 /** Playback this near to its target counts as at the target. */
 const NEAR_TARGET_SECONDS = 0.15;
 /** A segment that begins late still has this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
 /** Share of the aversion to risk in the price of a stall. More costs more quality than the prevented stalls are worth. */
-const RISK_SHARE = 0.5;
+const RISK_SHARE = 0.1;
+/** Objectives in bitrates price no begin. Without one, playback would freeze at each chunk. In seconds of stall at risk 1. */
+const BEGIN_SECONDS = 6;
 /** A chunk is in a page's buffer this long after its last byte (replay/simulator/README.md). */
 const APPEND_SECONDS = 0.012;
 
-/** Cost of a stall besides its duration, in seconds of stall. */
-export function liveStallSeconds({ risk, tuning }: ResolvedMpcLOptions): number {
-  return risk * tuning.liveStallSeconds;
+/** What a plan counts for a second of stall, and for a freeze's begin. */
+export function liveStallCosts(state: PlayerState, { risk }: ResolvedMpcLOptions): Required<StallPrices> {
+  const { mu, stall } = stallCostsOf(state, { risk: RISK_SHARE * risk });
+  return { mu, stall: stall || BEGIN_SECONDS * risk * mu };
 }
 
 /** `bits` are what remains of `chunk`, the first chunk that has not arrived. */
@@ -47,14 +51,17 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private readonly _chunkCount: number;
   private readonly _chunkSeconds: number;
   private readonly _qualities: readonly number[];
-  private readonly _stallCosts: ReturnType<typeof stallCostsOf>;
+  private readonly _stallCosts: Required<StallPrices>;
   private readonly _sizesBits: (readonly number[])[] = [];
-  /** The played future: when its link is free, when playback needs the next chunk, its stalls, chunks to come. */
+  /** The played future: when its link is free, when playback needs the next chunk, its stalled time, chunks to come. */
   private _at = 0;
   private _due = 0;
-  private _stalls = 0;
   private _stalled = 0;
   private _left = 0;
+  /** Begins of earlier freezes, the length of the latest freeze, and the second at which it ended. */
+  private _begins = 0;
+  private _frozen = 0;
+  private _frozenUntil = 0;
 
   constructor(
     private readonly _state: PlayerState,
@@ -66,7 +73,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this._chunkCount = Math.max(1, Math.round(_state.segmentSeconds / _state.live!.chunkSeconds));
     this._chunkSeconds = _state.segmentSeconds / this._chunkCount;
     this._qualities = qualitiesAt(_state, 0);
-    this._stallCosts = stallCostsOf(_state, { risk: RISK_SHARE * _options.risk });
+    this._stallCosts = liveStallCosts(_state, _options);
   }
 
   /** The request leaves when its first chunk exists and the player has loaded what it needs. */
@@ -118,7 +125,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     let stallSeconds = 0;
     for (let f = 0; f < count; f++) {
       stallSeconds += this._begin(f, request, SEGMENTS * this._chunkCount - buffered) / count;
-      const { _at: at, _due: due, _stalls: stalls, _stalled: stalled, _left: left } = this;
+      const { _at: at, _due: due, _stalled: stalled, _left: left } = this;
+      const { _begins: begins, _frozen: frozen, _frozenUntil: frozenUntil } = this;
       const least = this._stallCost(0);
       let best = Number.NEGATIVE_INFINITY;
       for (let later = representation; later >= 0 && later >= representation - MOST_STEPS; later--) {
@@ -128,9 +136,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
         if (gain - least <= best) break;
         this._at = at;
         this._due = due;
-        this._stalls = stalls;
         this._stalled = stalled;
         this._left = left;
+        this._begins = begins;
+        this._frozen = frozen;
+        this._frozenUntil = frozenUntil;
         for (let k = 1; k < SEGMENTS; k++) this._load(f, k, later);
         best = Math.max(best, gain - this._stallCost(this._at - end));
       }
@@ -155,8 +165,10 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     const { playbackRate, started, isPaused, bufferLevelSeconds, live } = this._state;
     this._at = 0;
     this._left = count;
-    this._stalls = 0;
     this._stalled = 0;
+    this._begins = 0;
+    this._frozen = 0;
+    this._frozenUntil = Number.NEGATIVE_INFINITY;
     this._due = Number.NaN;
     if (started) {
       this._due = (bufferLevelSeconds - this._options.tuning.stallLevelSeconds) / playbackRate;
@@ -188,7 +200,12 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       if (needed) needed[place - left] = this._state.live!.latencySeconds + arrival - due + stalled;
       left--;
       if (arrival > due) {
-        this._stalls++;
+        if (due - this._frozenUntil > SAME_FREEZE_SECONDS) {
+          this._begins += beginShare(this._frozen);
+          this._frozen = 0;
+        }
+        this._frozen += arrival - due;
+        this._frozenUntil = arrival;
         stalled += arrival - due;
         due = arrival;
       }
@@ -202,12 +219,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
 
   /** Cost of the stalls so far, and of the delay of the plan's last chunk, `queueSeconds` after it exists. */
   private _stallCost(queueSeconds: number): number {
-    const { weights, live } = this._state;
-    const excessSeconds = live!.latencySeconds + this._stalled - live!.targetLatencySeconds - NEAR_SECONDS;
+    const live = this._state.live!;
+    const excessSeconds = live.latencySeconds + this._stalled - NEAR_SECONDS;
     const lateSeconds = Math.max(0, queueSeconds - Math.max(0, excessSeconds));
     const { mu, stall } = this._stallCosts;
-    const perStall = stall + weights.mu * liveStallSeconds(this._options);
-    return mu * (this._stalled + lateSeconds) + perStall * this._stalls;
+    return mu * (this._stalled + lateSeconds) + stall * (this._begins + beginShare(this._frozen));
   }
 
   /** The highest bitrate that the link recently carried in this future, less the time by which the segment is late. */

@@ -6,7 +6,7 @@ import { highestWithin } from '../../state/ladder.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';
-import { type LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
+import { type LiveOutcomes, liveStallCosts } from './live-outcomes.ts';
 
 /** Seconds between two plans. */
 const KEPT_SECONDS = 1;
@@ -36,6 +36,7 @@ export function paceOf(
   const targetLatencySeconds = isTargetFree && !jump ? latencySeconds : live.targetLatencySeconds;
   const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
   const needed = plan ? neededSeconds(plan.outcomes, state, inFlight, chunks) : new Float64Array(0);
+  const { mu, stall } = liveStallCosts(state, options);
   const planned = planRate({
     live,
     aversion: isTargetFree && plan ? 1 + AUTO_AVERSION * options.risk : undefined,
@@ -44,7 +45,7 @@ export function paceOf(
     chunks,
     presentRate: state.playbackRate,
     segmentSeconds: state.segmentSeconds,
-    stallSeconds: liveStallSeconds(options),
+    beginSeconds: stall / (mu || 1),
   });
   const source = plan?.forecast.source ?? (state.downloads.length > 0 ? 'no usable forecast' : 'nothing measured yet');
   const next = plan?.forecast.handovers.find(({ atMs }) => atMs > state.utcMs!);

@@ -41,7 +41,7 @@ export function browserSessionResult(
         segments,
         startupSeconds:
           record.startupSeconds ?? Math.max(0, ...record.requests.map(({ endedAtSeconds }) => endedAtSeconds)),
-        stallCount: record.stalls.length,
+        stalls: record.stalls,
         // A live session has the segments that came into being, less the skipped segments.
         ...(live === undefined && { segmentCount }),
         unfinishedStallSeconds: Math.max(0, totalSeconds(record.stalls) - stallOfRows),

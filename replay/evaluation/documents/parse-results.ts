@@ -152,7 +152,7 @@ const live = object({
 const session = object({
   ...each(text, 'trace', 'dataset', 'group', 'algorithm', 'fault?'),
   ...each(notNegative, 'startSeconds', 'meanBitrateBps', 'stallSeconds', 'startupSeconds', 'switchBps', 'wastedBits'),
-  ...each(count, 'stallCount', 'switches'),
+  ...each(count, 'stallCount', 'freezeCount?', 'shortFreezeCount?', 'switches'),
   seed: number,
   endedBy: that("'end', 'cutoff' or 'fault'", (value) => ['end', 'cutoff', 'fault'].includes(value as string)),
   segments: list(segment),

@@ -63,18 +63,19 @@ function weightedQoe(
   return value / units;
 }
 
-/** Each segment with a stall counts as one stall. Segments that never arrived count as in `weightedQoe`. */
+/** A row's stall is before its segment. Segments that never arrived count as in `weightedQoe`. */
 function perceivedUpTo(seconds: number, { segments, startupSeconds, endedBy }: PlayedSegments, rules: ScenarioRules) {
   const { segmentSeconds, segmentCount: planned } = rules;
   const segmentCount = Math.min(Math.ceil(seconds / segmentSeconds), endedBy === 'end' ? segments.length : planned);
   const played = segments.slice(0, segmentCount);
-  const stalled = played.filter(({ stallSeconds }) => stallSeconds > 0);
-  return perceivedQoe({
-    qualities: qualitiesOf(played, rules),
-    stallSeconds: stalled.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0),
-    stallCount: stalled.length,
-    ...{ segmentSeconds, startupSeconds, segmentCount },
+  let stalled = 0;
+  const stalls = played.flatMap(({ stallSeconds }, i) => {
+    const startSeconds = i * segmentSeconds + stalled;
+    stalled += stallSeconds;
+    return stallSeconds > 0 ? [{ startSeconds, endSeconds: startSeconds + stallSeconds }] : [];
   });
+  const qualities = qualitiesOf(played, rules);
+  return perceivedQoe({ qualities, stalls, segmentSeconds, startupSeconds, segmentCount });
 }
 
 function rampSeconds({ segments, startupSeconds }: PlayedSegments, { segmentSeconds }: ScenarioRules): number {

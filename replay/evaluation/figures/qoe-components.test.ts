@@ -15,7 +15,7 @@ function session(bitratesBps: number[], { stallSeconds = 0, segmentCount, ...res
   const [blank] = testSession().segments;
   const segments = bitratesBps.map((bitrateBps, index) => ({ ...blank!, index, bitrateBps }));
   segments[0]!.stallSeconds = stallSeconds;
-  const played = { segments, startupSeconds: 0.5, stallCount: 1, ...(segmentCount !== undefined && { segmentCount }) };
+  const played = { segments, startupSeconds: 0.5, stalls: [], ...(segmentCount !== undefined && { segmentCount }) };
   return testSession({ trace: 'a', ...rest, segments, ...sessionTotals(played, scenario) });
 }
 

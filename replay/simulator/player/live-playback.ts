@@ -1,5 +1,6 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
+import type { Stall } from '../../../abr/qoe/freezes.ts';
 import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../../catch-up.ts';
 import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
 import type { LinkTransfer } from '../../link/shared-link.ts';
@@ -37,7 +38,7 @@ export class LivePlayback {
   started = false;
   startupSeconds = 0;
   stallSeconds = 0;
-  stallCount = 0;
+  readonly stalls: Stall[] = [];
   jumps = 0;
   readonly history: PlaybackPiece[] = [];
   private isStalled = false;
@@ -115,8 +116,10 @@ export class LivePlayback {
       this.startupSeconds += elapsed;
       return;
     }
-    if (isStalled) this.stallSeconds += elapsed;
-    else this.positionSeconds += elapsed * rate;
+    if (isStalled) {
+      this.stallSeconds += elapsed;
+      this.stalls.at(-1)!.endSeconds = this.nowSeconds;
+    } else this.positionSeconds += elapsed * rate;
     if (elapsed > 0) this.record({ seconds: elapsed, latencySeconds, rate, isStalled });
   }
 
@@ -144,7 +147,7 @@ export class LivePlayback {
 
   private stall(): void {
     this.isStalled = true;
-    this.stallCount++;
+    this.stalls.push({ startSeconds: this.nowSeconds, endSeconds: this.nowSeconds });
   }
 
   /** Continues at this latency once media has arrived. */

@@ -1,5 +1,7 @@
 /** The media element: buffer, startup and stalls. */
 
+import type { Stall } from '../../../abr/qoe/freezes.ts';
+
 /** Shorter waits are rounding errors. */
 const ROUNDING_SECONDS = 1e-9;
 
@@ -10,7 +12,7 @@ export class Playback {
   started = false;
   startupSeconds = 0;
   stallSeconds = 0;
-  stallCount = 0;
+  readonly stalls: Stall[] = [];
   private stalled = false;
 
   /** The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. */
@@ -40,7 +42,8 @@ export class Playback {
     }
     this.bufferLevelSeconds -= playable * this.playbackRate;
     this.stallSeconds += elapsed - playable;
-    if (!this.stalled) this.stallCount++;
+    if (!this.stalled) this.stalls.push({ startSeconds: seconds - elapsed + playable, endSeconds: seconds });
+    this.stalls.at(-1)!.endSeconds = seconds;
     this.stalled = true;
   }
 

@@ -404,7 +404,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
         {
           segments: rows,
           startupSeconds: playback.startupSeconds,
-          stallCount: playback.stallCount,
+          stalls: playback.stalls,
           segmentCount: scenario.live ? rows.length : this.segmentCount,
           unfinishedStallSeconds: hasUnfinished ? playback.stallSeconds - stallOfRows : 0,
           unfinishedBits: hasUnfinished ? this.wastedBits - wasteOfRows : 0,
