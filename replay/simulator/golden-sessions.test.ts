@@ -74,7 +74,7 @@ test('no two names decide the same everywhere', () => {
     (algorithm) => play('live-hd-1', algorithm, { trace: link('stationary-live-handover'), segmentCount: 60 }),
     (algorithm) => play('live-hd-1', algorithm),
     // A link that tempts to abandon in a fuller buffer.
-    (algorithm) => play('pensieve-60', algorithm, { trace: link('driving-slow'), startSeconds: 0, segmentCount: 20 }),
+    (algorithm) => play('pensieve-60', algorithm, { trace: link('driving-slow'), startSeconds: 0, segmentCount: 40 }),
   ];
   let same = [algorithms];
   for (const session of sessions) {
