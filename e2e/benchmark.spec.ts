@@ -20,7 +20,7 @@ import type { Trace } from '../replay/trace.ts';
 import { KernelLink } from '../transport/kernel-link.ts';
 import { NO_IMPAIRMENT } from '../transport/kernel-steps.ts';
 import { allowCongestionControl, kernelTierObstacle } from '../transport/programs.ts';
-import { builtFolder, ROOT } from './builds.ts';
+import { builtFolder, ROOT, TIMING } from './builds.ts';
 
 const TEMPLATE = join(ROOT, 'docs/examples/my-algorithm.ts');
 /** Times in page and origin differ by this much at most, because a host may pause for a second. */
@@ -104,7 +104,7 @@ test('MPC-L is as its name says; a session that dash.js never ends is over at it
   expect(quality - topOf(saves!)[1]).toBeCloseTo((4 * topBps) / 1e6, 6);
 });
 
-test('forecasts of an ONNX model and of a service on the link', async () => {
+test('forecasts of an ONNX model and of a service on the link', TIMING, async () => {
   test.setTimeout(180_000);
   const onnx = await onnxModels(['onnx'], '--algorithms');
   const planned = { trace: STEADY, startSeconds: 0 };
@@ -120,12 +120,8 @@ test('forecasts of an ONNX model and of a service on the link', async () => {
   expect(running).toEqual({ started: 1, closed: 1 });
   // Early decisions have no forecast, because evidence is missing and the first evaluation takes a moment.
   expect(sourcesOf(played[0]!).at(-1)).toMatch(/^model:/);
-  // If the host paused, the player measured another link than the service forecast, so the session plays again.
-  let [, last] = played as [PlayedRecord, PlayedRecord];
-  for (let again = 0; again < 3 && !sourcesOf(last).includes('service'); again++) {
-    [last] = (await play(['mpc-l@service'], planned, { startService })) as [PlayedRecord];
-  }
-  expect(sourcesOf(last)).toContain('service');
+  // If the host pauses, the player measures another link than the service forecasts.
+  expect(sourcesOf(played[1]!)).toContain('service');
 });
 
 test('sessions of the plugin, the oracle, an algorithm from a file and players themselves', async () => {
@@ -244,7 +240,7 @@ test('a household on one link watches live until the encoder ends', async () => 
   expect(other).toBe(one);
 });
 
-test('live in hls.js on a fast link: no byte twice, stalls of the host only, at the target', async () => {
+test('live in hls.js on a fast link: no byte twice, few stalls, at the target', TIMING, async () => {
   test.setTimeout(120_000);
   const segmentCount = 11;
   const live = liveScenario(segmentCount, 0.25);

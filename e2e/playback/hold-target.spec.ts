@@ -23,11 +23,12 @@ const STREAM: StreamOptions = {
   ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 70, link: { 600: 40e6 } },
   live: liveStream(4),
 };
+const RATES = { minPlaybackRate: 0.95, maxPlaybackRate: 1.05 };
 /**
- * At its lowest rate, a player needs 10 s from `belowSeconds` to a latency close to the target. `settleSeconds` later,
+ * At its lowest rate, a player needs 5 s from `belowSeconds` to a latency close to the target. `settleSeconds` later,
  * the rate is 1, or about 1 if latency is not yet at the target.
  */
-const LIMITS = { closeSeconds: 0.1, belowSeconds: 0.6, climbSeconds: 18, settleSeconds: 13 };
+const LIMITS = { ...RATES, closeSeconds: 0.1, belowSeconds: 0.35, climbSeconds: 12, settleSeconds: 13, heldSeconds: 8 };
 const JOINS = ['at the target', 'below the target'] as const;
 type Join = (typeof JOINS)[number];
 
@@ -49,8 +50,7 @@ type Hold = { join: Join; manifest: string; limits: typeof LIMITS };
 
 /** Runs in the page. */
 async function hold({ join, manifest, limits }: Hold): Promise<Held> {
-  const { closeSeconds, belowSeconds, climbSeconds, settleSeconds } = limits;
-  const live = { minPlaybackRate: 0.95, maxPlaybackRate: 1.05 };
+  const { closeSeconds, belowSeconds, climbSeconds, settleSeconds, heldSeconds, ...live } = limits;
   const settings = window.shaka ? { streaming: { liveSync: { enabled: true, targetLatency: 0.5 } } } : {};
   /** Latency - target, as the player counts them. */
   const lateIn = ({ player, video }: LabPlayer<unknown>): number => {
@@ -81,7 +81,7 @@ async function hold({ join, manifest, limits }: Hold): Promise<Held> {
   const held: Held = { join, arrivedSeconds: undefined, climbingRates: [], rates: [], lateSeconds: [], lowest: 0 };
   const seconds = () => (performance.now() - joinedMs) / 1000;
   const isSettled = () => held.arrivedSeconds !== undefined && seconds() > held.arrivedSeconds + settleSeconds;
-  while (seconds() < (held.arrivedSeconds ?? climbSeconds) + settleSeconds + (join === 'at the target' ? 20 : 10)) {
+  while (seconds() < (held.arrivedSeconds ?? climbSeconds) + settleSeconds + heldSeconds) {
     await sleep(100);
     const late = lateIn(lab) - raisedSeconds;
     if (Math.abs(late) < closeSeconds) held.arrivedSeconds ??= seconds();
