@@ -53,7 +53,7 @@ const playwright = (...args) => ['node_modules/@playwright/test/cli.js', 'test',
 
 async function runUnit() {
   const isBeside = part === undefined;
-  // Properties then are checked for a quarter of their draws (abr/property.fixture.ts).
+  // Slow properties then have a quarter of their draws (abr/property.fixture.ts).
   const variables = isBeside && !all ? { LEO_ABR_DRAWS: '0.25' } : {};
   const { status, report } = await run('unit', jest, { isBeside, variables });
   return unitTotals(status, report);

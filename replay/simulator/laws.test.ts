@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/index.ts';
-import { between, forAll, whole } from '../../abr/property.fixture.ts';
+import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import { follows, IDEAL_BROWSER, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
@@ -39,7 +39,7 @@ function play(of: Drawn, more: Partial<SimulationOptions> = {}): SessionResult {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 test('startup, stalls and played media add up to the elapsed time, and the rows to the totals', () => {
-  forAll([session], { ...SEED, numRuns: 200 }, (of) => {
+  forAll([session], { ...SEED, numRuns: draws(200) }, (of) => {
     const result = play(of);
     const { segments, startupSeconds } = result;
     const { segmentSeconds, bufferCapSeconds, browser } = of.scenario;
@@ -80,7 +80,7 @@ test('startup, stalls and played media add up to the elapsed time, and the rows 
 });
 
 test('a link in steps of 10 ms gives the same session as in long steps', () => {
-  forAll([session], { ...SEED, numRuns: 25 }, (drawn) => {
+  forAll([session], { ...SEED, numRuns: draws(25) }, (drawn) => {
     const long = drawn.parts.slice(0, 5).map(({ seconds, mbps }) => ({ pieces: Math.ceil(seconds * 100), mbps }));
     const of = { ...drawn, patience: undefined };
     // In `traceOfParts` the first step has 0.5 Mbit/s more.
@@ -98,7 +98,7 @@ test('a link in steps of 10 ms gives the same session as in long steps', () => {
 
 test('more capacity never makes a fixed plan wait longer', () => {
   const more = fc.array(between(0, 50), { minLength: 30, maxLength: 30 });
-  forAll([session, more], { ...SEED, numRuns: 200 }, (of, extra) => {
+  forAll([session, more], { ...SEED, numRuns: draws(200) }, (of, extra) => {
     const fixed = { ...of, patience: undefined };
     const better = fixed.parts.map(({ seconds, mbps }, i) => ({ seconds, mbps: mbps + extra[i]! }));
     const waited = (result: SessionResult) => result.startupSeconds + result.stallSeconds;
@@ -108,7 +108,7 @@ test('more capacity never makes a fixed plan wait longer', () => {
 
 test('a higher playback rate never makes a fixed plan stall less, if the buffer holds the whole session', () => {
   const rates = fc.tuple(between(0.25, 4), between(1, 4));
-  forAll([session, rates], { ...SEED, numRuns: 150 }, (of, [slow, factor]) => {
+  forAll([session, rates], { ...SEED, numRuns: draws(150) }, (of, [slow, factor]) => {
     // With room for all segments the times of requests do not depend on the rate.
     const { segmentSeconds } = of.scenario;
     const roomy = { ...of.scenario, bufferCapSeconds: (SEGMENTS + 1) * segmentSeconds };
@@ -119,7 +119,7 @@ test('a higher playback rate never makes a fixed plan stall less, if the buffer 
 });
 
 test('the same options give the same session, with and without a forecaster and onDecision', () => {
-  forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+  forAll([session], { ...SEED, numRuns: draws(100) }, (of) => {
     const observations: Observation[] = [];
     const records: AnswerRecord[] = [];
     const plain = play(of);

@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/index.ts';
-import { between, forAll, whole } from '../../abr/property.fixture.ts';
+import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { chunkExistsAtSeconds, liveSessionSeconds, MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
@@ -72,7 +72,7 @@ function atLeast(value: number, least: number): void {
 }
 
 test('startup, watching and stalls add up, the buffer holds only what exists, and no chunk comes early', () => {
-  forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+  forAll([session], { ...SEED, numRuns: draws(100) }, (of) => {
     const { result, records, seen, scenario, startedAtSeconds } = play(of);
     const { watchedSeconds, stallSecondsPerMinute } = result.live!;
     expect(result.endedBy).toBe('end');
@@ -132,7 +132,7 @@ test('latency is the clock less the media that has played, also over stalls and 
   // A link that carries less than the media's rate, so that latency grows until playback jumps.
   const anySteps = fc.array(fc.record({ gap: between(0, 3), media: whole(0, 8) }), { minLength: 20, maxLength: 100 });
   let hits = 0;
-  forAll([live, catchUps, anySteps], { ...SEED, numRuns: 100 }, (stream, catchUp, steps) => {
+  forAll([live, catchUps, anySteps], { ...SEED, numRuns: draws(100) }, (stream, catchUp, steps) => {
     const playback = new LivePlayback({ live: stream, catchUp, stallLevelSeconds: 0.025, begun() {} });
     playback.seekTo(stream.targetLatencySeconds);
     let media = playback.positionSeconds;
