@@ -61,7 +61,6 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l'),
   mpcL('mpc-l:linear'),
   mpcL('mpc-l:log'),
-  mpcL('mpc-l:auto-target', { autoTarget: true }),
   mpcL('mpc-l:no-rate', { rate: false }),
   mpcL('mpc-l:no-abandon', { abandon: false }),
   ablation('mpc-l:no-forecast', harmonicSpread),

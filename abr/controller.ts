@@ -96,8 +96,6 @@ export interface LiveState {
   playbackRates: { min: number; max: number };
   /** Latency in seconds above which playback jumps to the target. */
   maxLatencySeconds: number;
-  /** Whether the controller may choose the target (`targetLatencySeconds: 'auto'`) instead of the stream's. */
-  isTargetFree?: boolean;
   /** Share of the last minute, 0 to 1, that a controller paced at a noticeable rate (off-rate.ts). Default 0. */
   offRateShare?: number;
   /**

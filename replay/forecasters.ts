@@ -45,6 +45,7 @@ export function splitPlayer(given: string): { name: string; player: PlayerName |
   return { name: player === undefined ? given : given.slice(0, -player.length - 1), player };
 }
 
+const GONE = /^mpc-l:auto-target(@|:|$)/;
 const CATCH_UP_ENDING = ':lolp-catch-up';
 
 /**
@@ -55,6 +56,7 @@ const CATCH_UP_ENDING = ':lolp-catch-up';
  */
 export function splitAlgorithm(given: string, field: string) {
   const { name, player } = splitPlayer(given);
+  check(!GONE.test(name), field, 'mpc-l, because this ablation is gone since 0.3.0', given);
   const onnxAt = name.search(/@onnx:./);
   const at = onnxAt >= 0 ? onnxAt : /\.(ts|js|mjs)(:[a-z-]+)*$/.test(name) ? -1 : name.lastIndexOf('@');
   const ended = at < 0 ? name : name.slice(0, at);

@@ -44,7 +44,7 @@ function played(options: LeoAbrOptions): string[] {
 
 const EVERYTHING: LeoAbrOptions = {
   ...{ sizes: 'https://a.example/sizes.json', quality: 'https://a.example/quality.json' },
-  ...{ pageLoad: true, cmcd: true, debug: () => {}, live: { targetLatencySeconds: 'auto' } },
+  ...{ pageLoad: true, cmcd: true, debug: () => {}, live: { targetLatencySeconds: 3 } },
 };
 
 test('with everything on, one entry is kept and the files that the page names are fetched', () => {

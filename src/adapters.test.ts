@@ -325,16 +325,14 @@ describe.each(LIVE)('a live stream in %s', (_, start, on, off) => {
 
   test('the options bound rate and latency before all; they change while attached', () => {
     const bounds = { minPlaybackRate: 0.9, maxPlaybackRate: 1.3 };
-    const free = { ...bounds, maxLatencySeconds: 500, targetLatencySeconds: 'auto' } as const;
-    const { live, handle } = paced(new ScriptedPacing(1), free);
-    const limits = { playbackRates: { min: 0.9, max: 1.3 }, maxLatencySeconds: 500, isTargetFree: true };
+    const { live, handle } = paced(new ScriptedPacing(1), { ...bounds, maxLatencySeconds: 500 });
+    const limits = { playbackRates: { min: 0.9, max: 1.3 }, maxLatencySeconds: 500 };
     expect(live()).toMatchObject(limits);
     // A limit before the target is none.
     handle.set({ live: { ...bounds, maxPlaybackRate: 1.2, maxLatencySeconds: 1 } });
     wait(0.1);
     expect(live().playbackRates).toEqual({ min: 0.9, max: 1.2 });
     expect(live().maxLatencySeconds).toBeGreaterThan(live().targetLatencySeconds);
-    expect(live()).not.toHaveProperty('isTargetFree');
     expect(() => handle.set({ live: { maxPlaybackRate: 3 } })).toThrow(
       'options.live.maxPlaybackRate: expected a number from 1 to 2, got 3',
     );

@@ -15,13 +15,11 @@ function browserRateStep(): number | undefined {
 }
 
 /** The bounds of the rate and the latency, and whether the plugin may set the rate. */
-export type LiveLimits = Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isTargetFree' | 'isPaceable'>;
+export type LiveLimits = Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isPaceable'>;
 
 /** The player's bounds, and its present target. */
-interface PlayerLimits extends Omit<LiveLimits, 'isTargetFree'> {
+interface PlayerLimits extends LiveLimits {
   targetSeconds: number;
-  /** The viewer has chosen the target. Default false. */
-  isTargetChosen?: boolean;
 }
 
 /** The element's rate in place of the player's own catch-up; an adapter adds what its player needs. */
@@ -61,13 +59,8 @@ export abstract class ElementRate implements RatePort {
   }
 
   /** The player's bounds within the options' bounds. */
-  protected within({
-    playbackRates: { min, max },
-    targetSeconds,
-    isTargetChosen,
-    ...player
-  }: PlayerLimits): LiveLimits {
-    const { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0, targetLatencySeconds } = this.options.live;
+  protected within({ playbackRates: { min, max }, targetSeconds, ...player }: PlayerLimits): LiveLimits {
+    const { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0 } = this.options.live;
     return {
       isPaceable: player.isPaceable,
       playbackRates: {
@@ -76,7 +69,6 @@ export abstract class ElementRate implements RatePort {
       },
       // The viewer may have chosen a later target.
       maxLatencySeconds: maxLatencySeconds > targetSeconds ? maxLatencySeconds : player.maxLatencySeconds,
-      ...(targetLatencySeconds === 'auto' && !isTargetChosen && { isTargetFree: true }),
     };
   }
 }

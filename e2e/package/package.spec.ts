@@ -306,7 +306,7 @@ test('its types need no configuration, and Node can import it', CHANGE, () => {
      const none: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
      const onnx = createOnnxForecaster({ modelUrl: 'm', runtimeUrl: 'r', wasmUrl: new URL('w', location.href) });
      const options: LeoAbrOptions = { controller, forecasters: [none, onnx], timeSource: httpTimeSource('/time') };
-     const handle = attachLeoAbr(MediaPlayer().create(), { ...options, live: { targetLatencySeconds: 'auto' } });
+     const handle = attachLeoAbr(MediaPlayer().create(), { ...options, live: { targetLatencySeconds: 3 } });
      const stop: () => void = handle.on('decision', ({ decision, state }) => [decision.reason, state.ladderBps.length]);
      // @ts-expect-error no such controller
      LeoAbr.attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-d:cap' });

@@ -190,7 +190,6 @@ test.each<[string, Partial<LivePosition>, waits: boolean]>([
   ['waits in a stream that has just begun', { latencySeconds: 0.7, playbackRates: { min: 0.5, max: 1.5 } }, true],
   ['waits where its lowest rate is slow', { latencySeconds: 1.6 }, true],
   ['plays at its lowest rate where that suffices', { latencySeconds: 2.1 }, false],
-  ['plays where the target is free', { latencySeconds: 0.7, isTargetFree: true }, false],
 ])('far below its target, playback %s', async (_, live, waits) => {
   const port = livePort(live);
   port.play({ bufferLevelSeconds: 0 });
@@ -214,7 +213,7 @@ test.each<[string, Partial<LivePosition>, waits: boolean]>([
   expect(port.rates.at(-1)).toBe(0.95);
   port.play({}, { latencySeconds: 0.7 });
   wait(2);
-  expect(port.rates.at(-1)).toBe('isTargetFree' in live ? 0.95 : 0);
+  expect(port.rates.at(-1)).toBe(0);
   core.stop();
   expect(port.rates.at(-1)).toBeUndefined();
 });

@@ -146,7 +146,7 @@ export class Pacing implements Ticking {
    */
   private _mustWait(situation: Situation): boolean {
     const { bufferLevelSeconds } = situation.playback;
-    const { latencySeconds, targetLatencySeconds, firstChunkSeconds, isTargetFree, playbackRates } = situation.live!;
+    const { latencySeconds, targetLatencySeconds, firstChunkSeconds, playbackRates } = situation.live!;
     const missingSeconds = targetLatencySeconds - latencySeconds;
     const existsSeconds = Math.max(bufferLevelSeconds, latencySeconds - firstChunkSeconds);
     const chunkSeconds = this._parts.session.record.live.chunkSeconds(situation);
@@ -155,7 +155,7 @@ export class Pacing implements Ticking {
     // So much is buffered only where the stream's time is wrong.
     this._isWaiting = this._isWaiting
       ? missingSeconds > REACHED_SECONDS && bufferLevelSeconds < targetLatencySeconds
-      : !isTargetFree && missingSeconds > FAR_BELOW_SECONDS && (isShort || isSlow);
+      : missingSeconds > FAR_BELOW_SECONDS && (isShort || isSlow);
     return this._isWaiting;
   }
 

@@ -22,8 +22,8 @@ export interface LiveOptions {
   minPlaybackRate?: number;
   /** Fastest playback rate, 1 to 2. Default: the stream's or the player's, or 1.05. */
   maxPlaybackRate?: number;
-  /** Target latency in seconds; `auto`: a controller may choose it. Default: the player's. */
-  targetLatencySeconds?: number | 'auto';
+  /** Target latency in seconds. Default: the player's. */
+  targetLatencySeconds?: number;
   /**
    * Latency in seconds, larger than the target, at which playback jumps to the target. Default: the stream's or the player's.
    */

@@ -91,7 +91,7 @@ const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
 const LIVE_CHECKS: Checks<LiveOptions> = {
   minPlaybackRate: isFrom(0.5, 1),
   maxPlaybackRate: isFrom(1, 2),
-  targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
+  targetLatencySeconds: ['a number > 0 (not auto since 0.3.0: leave it out)', isPositive],
   maxLatencySeconds: ['a number > 0', isPositive],
 };
 

@@ -75,13 +75,6 @@ test.each<[string, (player: FakePlayer) => void, number[]]>([
   expect(paced({}, prepare, 1).live()).toMatchObject({ playbackRates: { min, max }, maxLatencySeconds });
 });
 
-test('a latency that the viewer has chosen is not free', () => {
-  const { live } = paced({ live: { targetLatencySeconds: 'auto' } }, (player) => {
-    player.live!.originalSeconds = 1;
-  });
-  expect(live()).not.toHaveProperty('isTargetFree');
-});
-
 test("a target in seconds is dash.js's live delay while attached, and is set only when it changes", () => {
   const { player, handle } = paced({ live: { targetLatencySeconds: 2 } });
   const { delay } = player.settings.streaming;

@@ -63,7 +63,6 @@ export class CatchUp extends ElementRate {
     const drift = Number.isNaN(maxDrift) ? streamDrift : maxDrift;
     return this.within({
       targetSeconds,
-      isTargetChosen: playback?.getOriginalLiveDelay?.() !== targetSeconds,
       playbackRates: { min: 1 + Math.max(-0.5, Math.min(0, min || 0)), max: 1 + Math.max(0, Math.min(1, max || 0)) },
       maxLatencySeconds: drift > 0 ? targetSeconds + drift : Number.POSITIVE_INFINITY,
       // In the plugin's place, anything but false has been set by the page.

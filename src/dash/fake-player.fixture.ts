@@ -75,7 +75,7 @@ export class FakePlayer extends StandIn {
   bufferTarget = 18;
   /** The page allows this many of the lowest. */
   bitrateLimit = Number.POSITIVE_INFINITY;
-  live: { isLowLatency: boolean; targetSeconds: number; originalSeconds?: number } | undefined;
+  live: { isLowLatency: boolean; targetSeconds: number } | undefined;
   readonly qualitySet: { id: string; reason: object }[] = [];
   /** dash.js asks its rules before the next request. */
   isAsking = true;
@@ -162,7 +162,6 @@ export class FakePlayer extends StandIn {
           getStreamController: () => streams,
           getLowLatencyModeEnabled: () => this.live?.isLowLatency ?? false,
           getLiveDelay: () => this.live?.targetSeconds,
-          getOriginalLiveDelay: () => this.live?.originalSeconds ?? this.live?.targetSeconds,
           getInitialCatchupModeActivated: () => this.live?.isLowLatency ?? false,
         }),
       }),

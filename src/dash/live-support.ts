@@ -98,7 +98,7 @@ export class LiveSupport {
   setTarget(): void {
     this.restoreTarget();
     this._target = this._options.live.targetLatencySeconds;
-    const wanted = typeof this._target === 'number' ? ([['delay.liveDelay', this._target]] as const) : [];
+    const wanted = this._target ? ([['delay.liveDelay', this._target]] as const) : [];
     this.restoreTarget = overrideSettings(this._player, wanted);
   }
 

@@ -174,7 +174,7 @@ export class HlsInstallation implements Installation {
     this._target = targetLatencySeconds;
     this._restoreTarget();
     this._restoreTarget = () => {};
-    if (typeof targetLatencySeconds !== 'number') return;
+    if (targetLatencySeconds === undefined) return;
     const { config } = hls;
     // A setter of hls.js marks this setting as the page's.
     const { liveSyncDuration } = config;

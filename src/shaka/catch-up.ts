@@ -53,8 +53,7 @@ export class CatchUp extends ElementRate {
     const playersTarget = liveSync.enabled
       ? joinedSeconds + liveSync.targetLatency
       : (description?.targetLatency ?? joinedSeconds);
-    const { targetLatencySeconds: target, minPlaybackRate, maxPlaybackRate } = options.live;
-    const targetSeconds = typeof target === 'number' ? target : playersTarget;
+    const { targetLatencySeconds: targetSeconds = playersTarget, minPlaybackRate, maxPlaybackRate } = options.live;
     const latencySeconds = time.nowSeconds - (this.element()?.currentTime || 0);
     return {
       ...time,

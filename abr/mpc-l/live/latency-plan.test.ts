@@ -18,11 +18,11 @@ type Changes = Partial<Omit<LatencyProblem, 'live' | 'neededLatencySeconds'> & L
 
 /** The planned rate, by default at the target, without futures. */
 function rateOf({ needed = new Float64Array(0), chunks = CHUNKS, ...changes }: Changes): number {
-  const { dueSeconds = 0.8, presentRate = 1, beginSeconds = 0.1, segmentSeconds = 2, aversion, ...live } = changes;
+  const { dueSeconds = 0.8, presentRate = 1, beginSeconds = 0.1, segmentSeconds = 2, ...live } = changes;
   const atTarget = { latencySeconds: TARGET_SECONDS, targetLatencySeconds: TARGET_SECONDS };
   return planRate({
     live: { ...atTarget, playbackRates: RATES, chunkSeconds: CHUNK_SECONDS, ...live },
-    ...{ dueSeconds, presentRate, beginSeconds, segmentSeconds, aversion, chunks },
+    ...{ dueSeconds, presentRate, beginSeconds, segmentSeconds, chunks },
     neededLatencySeconds: needed,
   });
 }
@@ -47,16 +47,6 @@ test('without futures, playback at the target stays there, and far above it is a
   expect(play(TARGET_SECONDS, 60)).toEqual(new Array(61).fill(TARGET_SECONDS));
   for (const latencySeconds of [1.6, 2, 5, 3600]) expect(rateOf({ latencySeconds })).toBe(RATES.max);
   expect(rateOf({ latencySeconds: 1.59 })).toBe(1.0099);
-});
-
-test('without a target, playback comes as near to the edge as the futures allow', () => {
-  const rateAt = (latencySeconds: number, need: number, aversion = 4) =>
-    rateOf({ latencySeconds, aversion, needed: new Float64Array(CHUNKS).fill(need) });
-  expect(rateAt(1.5, 0.4)).toBe(1.0099);
-  expect(rateAt(1.5, 1.6)).toBeLessThan(1);
-  expect(rateAt(1.5, 1.6, 1e-3)).toBe(RATES.max);
-  // A clock that is an hour wrong changes nothing.
-  expect(rateAt(-3598.5, -3598.4)).toBe(rateAt(1.5, 1.6));
 });
 
 test('the plan knows the latencies between playback and its target', () => {

@@ -35,15 +35,11 @@ const FAR_BELOW_SECONDS = 0.15;
 const NEAR_SECONDS = 0.05;
 /** A rate other than 1 and the present rate has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
-/** Without a target, the plan's last latency lasts this long, and stalls go on as in the plan. */
-const REST_SECONDS = 60;
 /** After the plan, latency returns to the target at about this speed. */
 const RETURN_SPEED = 0.03;
 
 export interface LatencyProblem {
   live: Pick<LiveState, 'latencySeconds' | 'targetLatencySeconds' | 'playbackRates' | 'chunkSeconds' | 'offRateShare'>;
-  /** Divides the price of latency if there is no target. Undefined with a target. */
-  aversion?: number | undefined;
   /** Seconds until playback needs the first chunk. */
   dueSeconds: number;
   /** `[future * chunks + chunk]`: the latency at which a chunk plays in time; empty without futures. */
@@ -66,10 +62,12 @@ interface Grid {
 
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
-  const { live, aversion } = problem;
-  const { playbackRates, offRateShare = 0 } = live;
-  const nowSeconds = live.latencySeconds;
-  const targetSeconds = aversion === undefined ? live.targetLatencySeconds : nowSeconds;
+  const {
+    latencySeconds: nowSeconds,
+    targetLatencySeconds: targetSeconds,
+    playbackRates,
+    offRateShare = 0,
+  } = problem.live;
   const lateSeconds = nowSeconds - targetSeconds;
   if (lateSeconds < -FAR_BELOW_SECONDS) return playbackRates.min;
   const highestSeconds = targetSeconds + ABOVE_SECONDS;
@@ -81,7 +79,6 @@ export function planRate(problem: LatencyProblem): number {
   const cells = Math.ceil((highestSeconds - lowestSeconds) / GRID_SECONDS) + 1;
   const grid = { nowSeconds, targetSeconds, lowestSeconds, cells };
   const stalls = stallCosts(problem, grid);
-  if (aversion !== undefined) return cheapestRate(problem, grid, stalls);
   const returning = rateToTarget(lateSeconds, problem);
   if (stalls === undefined) return returning;
   const cheapest = cheapestRate(problem, grid, stalls);
@@ -96,8 +93,8 @@ function rateToTarget(lateSeconds: number, { presentRate, live: { playbackRates 
 }
 
 /** The first rate of the cheapest plan. */
-function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array): number {
-  const { live, presentRate, segmentSeconds, aversion } = problem;
+function cheapestRate(problem: LatencyProblem, grid: Grid, stalls: Float64Array): number {
+  const { live, presentRate, segmentSeconds } = problem;
   const { playbackRates, offRateShare = 0 } = live;
   const { nowSeconds, targetSeconds, lowestSeconds, cells } = grid;
   const slots = slotsOf(problem);
@@ -113,17 +110,9 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
   let later = new Float64Array(cells);
   for (let cell = 0; cell < cells; cell++) {
     const lateSeconds = lowestSeconds + cell * GRID_SECONDS - targetSeconds;
-    if (aversion === undefined) {
-      const cost = lateSeconds <= 0 ? -EARLY_COST * lateSeconds : (LATENCY_COST * lateSeconds) / segmentSeconds;
-      latencyCosts[cell] = cost * SLOT_SECONDS;
-      later[cell] = (cost * Math.abs(lateSeconds)) / 2 / RETURN_SPEED;
-      continue;
-    }
-    const cost = (LATENCY_COST * (lateSeconds + targetSeconds)) / aversion / segmentSeconds;
-    let stalled = 0;
-    for (let slot = 0; stalls && slot < slots; slot++) stalled += stalls[slot * cells + cell]!;
+    const cost = lateSeconds <= 0 ? -EARLY_COST * lateSeconds : (LATENCY_COST * lateSeconds) / segmentSeconds;
     latencyCosts[cell] = cost * SLOT_SECONDS;
-    later[cell] = REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
+    later[cell] = (cost * Math.abs(lateSeconds)) / 2 / RETURN_SPEED;
   }
   const changeCost = rates.includes(presentRate) ? CHANGE_COST : 0;
   const firstCosts = rates.map((rate, r) => rateCosts[r]! + (rate === presentRate || rate === 1 ? 0 : changeCost));
@@ -136,7 +125,7 @@ function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array
         ? chooseInSlot(moves, rateCosts, later, values)
         : chooseInSlot(moves, firstCosts, later, values.subarray(0, present + 1));
     for (let cell = 0; cell < cells; cell++) {
-      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls ? stalls[slot * cells + cell]! : 0);
+      values[cell] = values[cell]! + latencyCosts[cell]! + stalls[slot * cells + cell]!;
     }
     [values, later] = [later, values];
   }

@@ -44,14 +44,11 @@ test('the reason of a pace says when the next handover is', () => {
   expect(reason({ utcMs: UTC_MS + 4000 })).toBe('test: latency 1.20 s of 1.20 s');
 });
 
-test('playback that is too late jumps to the target of the stream, also with a free target', () => {
-  for (const autoTarget of [true, false]) {
-    const pace = (latencySeconds: number) =>
-      createLiveMpcL({ autoTarget }).pace!(steadyState({}, { latencySeconds }), undefined, forecastOf(10e6));
-    expect([4, 4.01, 3600].map((latencySeconds) => pace(latencySeconds).jump)).toEqual([false, true, true]);
-    expect(pace(4.1)).toMatchObject({ jump: true, targetLatencySeconds: 1.2 });
-    expect(pace(3.9)).toMatchObject({ jump: false, targetLatencySeconds: autoTarget ? 3.9 : 1.2 });
-  }
+test('playback that is too late jumps to the target of the stream', () => {
+  const pace = (latencySeconds: number) =>
+    createLiveMpcL().pace!(steadyState({}, { latencySeconds }), undefined, forecastOf(10e6));
+  expect([4, 4.01, 3600].map((latencySeconds) => pace(latencySeconds).jump)).toEqual([false, true, true]);
+  for (const latencySeconds of [3.9, 4.1]) expect(pace(latencySeconds)).toMatchObject({ targetLatencySeconds: 1.2 });
 });
 
 test('playback does not jump while the link carries less than the lowest bitrate', () => {

@@ -17,13 +17,11 @@ import { SlowedLink } from './slowed-link.ts';
 export interface LiveMpcLOptions extends MpcLOptions {
   /** Whether the controller sets the playback rate instead of the player's own catch-up. Default true. */
   rate?: boolean;
-  /** Whether the controller chooses the latency itself, as with `LiveState.isTargetFree`. Default false. */
-  autoTarget?: boolean;
 }
 
-export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
+export function createLiveMpcL({ rate = true, ...options }: LiveMpcLOptions = {}): Controller {
   const resolved = resolveMpcLOptions(options);
-  return new MpcL(resolved, new LiveEdge(resolved, rate, autoTarget));
+  return new MpcL(resolved, new LiveEdge(resolved, rate));
 }
 
 /** MPC-L's plan of live streams: the chunks of requests in futures of 0.1 s. */
@@ -36,14 +34,13 @@ class LiveEdge implements LivePart {
   /** `reconsider` and `pace` share the state of a tick. `decide`, which draws more futures, gets a state of its own. */
   private _latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
 
-  constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {
+  constructor(options: ResolvedMpcLOptions, isPacing: boolean) {
     this._options = options;
     this.slowed = new SlowedLink(options);
     if (!isPacing) return;
     this.pace = (state, inFlight, forecast) =>
       paceOf(state, inFlight, {
         options,
-        isTargetFree: state.live!.isTargetFree || isTargetFree,
         plan: forecast && { forecast, outcomes: this.outcomes(state, forecast, 1) },
       });
   }

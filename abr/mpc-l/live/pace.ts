@@ -10,36 +10,25 @@ import { type LiveOutcomes, liveStallCosts } from './live-outcomes.ts';
 
 /** Seconds between two plans. */
 const KEPT_SECONDS = 1;
-/** With a free target, the price of latency is divided by 1 + risk times this. */
-const AUTO_AVERSION = 9;
 
 export interface PaceBasis {
   options: ResolvedMpcLOptions;
-  /** Whether the controller chooses the latency itself. Default false. */
-  isTargetFree?: boolean;
   /** Without a plan playback returns to the target. */
   plan?: { forecast: Pick<Forecast, 'source' | 'handovers'>; outcomes: LiveOutcomes } | undefined;
 }
 
-export function paceOf(
-  state: PlayerState,
-  inFlight: InFlight | undefined,
-  { options, isTargetFree = false, plan }: PaceBasis,
-): Pace {
+export function paceOf(state: PlayerState, inFlight: InFlight | undefined, { options, plan }: PaceBasis): Pace {
   const live = state.live!;
-  const { latencySeconds, chunkSeconds } = live;
+  const { latencySeconds, targetLatencySeconds, chunkSeconds } = live;
   const { bps = Number.POSITIVE_INFINITY } = inFlight?.recent ?? {};
   // A jump discards the download, and a link that cannot carry the lowest bitrate does not stay at the target.
   const jump = latencySeconds > live.maxLatencySeconds && bps >= state.ladderBps[0]!;
   const isLate = inFlight !== undefined && bps < inFlight.bitrateBps && state.bufferLevelSeconds < state.segmentSeconds;
-  // A free target is where playback is.
-  const targetLatencySeconds = isTargetFree && !jump ? latencySeconds : live.targetLatencySeconds;
   const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
   const needed = plan ? neededSeconds(plan.outcomes, state, inFlight, chunks) : new Float64Array(0);
   const { mu, stall } = liveStallCosts(state, options);
   const planned = planRate({
     live,
-    aversion: isTargetFree && plan ? 1 + AUTO_AVERSION * options.risk : undefined,
     dueSeconds: state.bufferLevelSeconds / state.playbackRate,
     neededLatencySeconds: needed,
     chunks,
