@@ -1,4 +1,4 @@
-/** Makes the rows of docs/results from what `simulate`, `bench`, `merge`, `transport sweep` and compare-tiers write. */
+/** Makes the rows of docs/results from what `simulate`, `bench`, `merge` and `transport sweep` write. */
 
 import { householdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
@@ -8,9 +8,8 @@ import { textTable } from '../../replay/formats/text-table.ts';
 import type { Estimate, Results, SummaryRow } from '../../replay/results.ts';
 import { ratiosToDefault, type SweepRow, settingMedians } from '../../transport/sweep.ts';
 import type { Column } from '../report/document.ts';
-import { householdFigures, shownRows, summaryFigures, tierFigures } from '../report/figures.ts';
+import { householdFigures, shownRows, summaryFigures } from '../report/figures.ts';
 import { scaled } from '../report/format.ts';
-import type { TierComparison } from './tier-comparison.ts';
 
 /** Values by column. An estimate is [value, low, high]. Null means that the column does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;
@@ -18,8 +17,7 @@ export type ResultRow = Record<string, string | number | readonly number[] | nul
 /** The part of a file of `transport sweep` that the rows need. */
 type Sweep = { impairment: string; rows: readonly SweepRow[]; tool: { seed: number } };
 
-export function resultRows(file: Results | Sweep | TierComparison): ResultRow[] {
-  if ('agreement' in file) return tierRows(file);
+export function resultRows(file: Results | Sweep): ResultRow[] {
   if (!('summary' in file)) return sweepRows(file);
   return file.households ? householdRows(file) : sessionRows(file);
 }
@@ -113,14 +111,6 @@ function householdRows(results: Results): ResultRow[] {
   return householdSummary(results).map((row) => ({
     ...{ household: results.tool.household?.name ?? null, algorithm: row.algorithm },
     ...cells(householdFigures(0), row),
-  }));
-}
-
-function tierRows({ scenario, agreement }: TierComparison): ResultRow[] {
-  return agreement.map((row) => ({
-    ...{ scenario, algorithm: row.algorithm, decisions: row.decisions },
-    'the same again, %': row.decisions > 0 ? (100 * row.sameAgain) / row.decisions : null,
-    ...cells(tierFigures(0), row),
   }));
 }
 

@@ -2,7 +2,6 @@
 
 import type { HouseholdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import type { ComponentDifference } from '../../replay/evaluation/figures/qoe-components.ts';
-import type { TierAgreement } from '../../replay/evaluation/figures/tier-agreement.ts';
 import { shownGapClosed } from '../../replay/evaluation/figures/verdicts.ts';
 import { splitPlayer } from '../../replay/forecasters.ts';
 import {
@@ -258,19 +257,5 @@ export function householdFigures(digits: number): Column<HouseholdSummary>[] {
     figure('utilisation, %', 1, ({ linkUtilisation }) => 100 * linkUtilisation),
     difference('sum', digits, (row) => row.difference?.qoeSum),
     difference('least', digits, (row) => row.difference?.qoeLeast),
-  ];
-}
-
-/** Differences are browser minus simulator. Those in % are relative to the simulator's mean. */
-export function tierFigures(digits: number): Column<TierAgreement>[] {
-  return [
-    figure('sessions', 0, ({ pairs }) => pairs),
-    figure('QoE, browser', digits, ({ browserQoe }) => browserQoe.value),
-    figure('QoE, simulator', digits, ({ simulatorQoe }) => simulatorQoe.value),
-    difference('QoE', digits, ({ qoeDiff }) => qoeDiff),
-    difference('QoE, %', 1, ({ qoeDiff, simulatorQoe }) => scaled(qoeDiff, 100 / Math.abs(simulatorQoe.value))),
-    difference('stalls, s', 2, ({ stallSecondsDiff }) => stallSecondsDiff),
-    difference('startup, s', 2, ({ startupSecondsDiff }) => startupSecondsDiff),
-    figure('same representation, %', 1, ({ sameRepresentation }) => scaled(sameRepresentation, 100)),
   ];
 }

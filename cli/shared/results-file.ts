@@ -83,7 +83,7 @@ export function rawFileOf(file: string): string {
   return `${file.replace(/\.json$/, '')}.raw.jsonl`;
 }
 
-export function* linesOf(file: string): Generator<string> {
+function* linesOf(file: string): Generator<string> {
   const descriptor = openSync(file, 'r');
   try {
     const decoder = new StringDecoder('utf8');

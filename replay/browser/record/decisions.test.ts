@@ -10,7 +10,8 @@ import { type SessionTask, simulatedAlgorithm } from '../../simulator/algorithms
 import { partsUpTo, traceOfParts, traceUntil } from '../../simulator/made-up.fixture.ts';
 import { simulateSession } from '../../simulator/play.ts';
 import type { AnswerRecord, SimulationOptions } from '../../simulator/simulation-options.ts';
-import { type DecisionRecord, decidedAgain, decisionRecord } from './decisions.ts';
+import { decidedAgain } from './decided-again.fixture.ts';
+import { type DecisionRecord, decisionRecord } from './decisions.ts';
 
 function logOf(algorithm: string, task: Omit<SessionTask, 'timings'>, more: Partial<SimulationOptions> = {}) {
   const log: AnswerRecord[] = [];
