@@ -335,7 +335,7 @@ test('a household of a file: shards merge to the same bytes, a report has its ta
   for (const n of [1, 2]) await simulate({ ...flags, shard: `${n}/2`, out: at(`house-${n}.json`) });
   expect((await run(['merge', at('house-1.json'), at('house-2.json'), '--out', '-'])).stdout).toBe(whole);
   write('house.json', whole);
-  const title = /uhd-8, simulator, household ours[\s\S]*\| algorithm \| households \| QoE, sum/;
+  const title = /uhd-8, simulator, household ours[\s\S]*\| players \| algorithm \| perceived/;
   expect(await reported(at('house.json'))).toMatch(title);
   expect(read('report/sessions.csv')).toMatch(/,ours,mpc-d,1,4,/);
 

@@ -73,6 +73,8 @@ export interface SeatInHousehold {
   joinSeconds: number;
   /** Bits that arrived in the household / bits of the link, until its last session had its last bit. */
   linkUtilisation: number;
+  /** Simulator: mean rate of the household's other traffic while it has bits to send; absent without traffic. */
+  trafficBps?: number;
 }
 
 /** All sessions of a household together; replay/evaluation/README.md defines the figures. */
@@ -81,6 +83,11 @@ export interface HouseholdResult extends Pick<SessionResult, 'trace' | 'dataset'
   /** The algorithm that was given to the household. */
   algorithm: string;
   players: number;
+  /** Means over the players, and the least of them. Older files lack these. */
+  perceived?: number;
+  perceivedLeast?: number;
+  quality?: number;
+  stallSeconds?: number;
   /** Sum of QoE-linear, or of LoL+'s QoE in live scenarios. */
   qoeSum: number;
   qoeLeast: number;
@@ -89,6 +96,7 @@ export interface HouseholdResult extends Pick<SessionResult, 'trace' | 'dataset'
   bitrateUnfairness: number;
   instability: number;
   linkUtilisation: number;
+  trafficBps?: number;
 }
 
 /** Figures of a live session from the first picture to the end. Latency counts from the capture of a picture. */

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { testLiveMetrics, testResults, testSession } from '../../replay/evaluation/test-sessions.fixture.ts';
-import type { Results } from '../../replay/results.ts';
 import type { SweepRow } from '../../transport/sweep.ts';
 import { resultRows, resultTable } from './result-rows.ts';
 
@@ -64,7 +63,7 @@ test('rows of live sessions have their QoE, latency and stalls', () => {
   expect(row).toMatchObject({ 'latency, s': 1.25, 'latency p95, s': 1.5, 'off rate 1, %': 25 });
 });
 
-test('rows of households: sum and least over the players, and differences', () => {
+test('rows of households: means, sum and least over the players, and differences', () => {
   const of = (algorithm: string, qoes: number[]) =>
     qoes.map((qoeLinear, i) =>
       testSession({
@@ -73,11 +72,11 @@ test('rows of households: sum and least over the players, and differences', () =
       }),
     );
   const sessions = [...of('mpc-d', [4, 6]), ...of('mpc-l', [7, 9])];
-  const household = { name: 'two' } as NonNullable<Results['tool']['household']>;
+  const household = { name: 'two', players: [{ joinSeconds: 0 }, { joinSeconds: 0 }], traffic: [] };
   const rows = resultRows(testResults(sessions, { household }));
   expect(rows).toMatchObject([
-    { household: 'two', algorithm: 'mpc-d', 'QoE, sum': 10, least: 4, 'stalls, s': 0.5, 'sum, difference': null },
-    { household: 'two', algorithm: 'mpc-l', 'QoE, sum': 16, least: 7, 'utilisation, %': 50, 'sum, difference': [6] },
+    { household: 'two', players: 'all', algorithm: 'mpc-d', 'QoE, sum': 10, least: 4, 'sum, difference': null },
+    { algorithm: 'mpc-l', perceived: 4, 'least perceived': 3.5, 'Mbit/s': 3, 'perceived, difference': [1.5] },
   ]);
 });
 

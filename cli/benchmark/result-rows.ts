@@ -108,9 +108,11 @@ function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRo
 }
 
 function householdRows(results: Results): ResultRow[] {
+  const columns = Object.values(householdFigures(0)).flat();
   return householdSummary(results).map((row) => ({
-    ...{ household: results.tool.household?.name ?? null, algorithm: row.algorithm },
-    ...cells(householdFigures(0), row),
+    ...{ scenario: results.scenario.name, household: results.tool.household?.name ?? null },
+    ...{ players: row.players, algorithm: row.algorithm },
+    ...cells(columns, row),
   }));
 }
 

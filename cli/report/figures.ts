@@ -243,19 +243,35 @@ const LIVE: Figures<ShownRow> = {
   ],
 };
 
-export function householdFigures(digits: number): Column<HouseholdSummary>[] {
-  return [
-    figure('households', 0, ({ households }) => households),
-    figure('QoE, sum', digits, ({ qoeSum }) => qoeSum),
-    figure('least', digits, ({ qoeLeast }) => qoeLeast),
-    figure('p5', digits - 1, ({ qoeP5 }) => qoeP5),
-    figure('stalls, s', 2, ({ stallSecondsMean }) => stallSecondsMean),
-    figure('worst 5 %, s', 1, ({ stallSecondsWorst5pct }) => stallSecondsWorst5pct),
-    figure('unfairness, QoE', 3, ({ qoeUnfairness }) => qoeUnfairness),
-    figure('bitrate', 3, ({ bitrateUnfairness }) => bitrateUnfairness),
-    figure('instability', 3, ({ instability }) => instability),
-    figure('utilisation, %', 1, ({ linkUtilisation }) => 100 * linkUtilisation),
-    difference('sum', digits, (row) => row.difference?.qoeSum),
-    difference('least', digits, (row) => row.difference?.qoeLeast),
-  ];
+/** `more` has the figures of QoE in bitrates, and how the players share the link. */
+export function householdFigures(digits: number): Record<'means' | 'differences' | 'more', Column<HouseholdSummary>[]> {
+  return {
+    means: [
+      figure('perceived', 1, ({ perceived }) => perceived),
+      figure('least perceived', 1, ({ perceivedLeast }) => perceivedLeast),
+      figure('quality', 1, ({ quality }) => quality),
+      figure('Mbit/s', digits, ({ meanBitrateBps }) => meanBitrateBps / 1e6),
+      figure('stalls, s', 2, ({ stallSeconds }) => stallSeconds),
+      figure('worst 5 %, s', 1, ({ stallSecondsWorst5pct }) => stallSecondsWorst5pct),
+      figure('other traffic, Mbit/s', digits, ({ trafficBps }) => trafficBps && trafficBps / 1e6),
+    ],
+    differences: [
+      difference('perceived', 1, (row) => row.difference?.perceived),
+      difference('least perceived', 1, (row) => row.difference?.perceivedLeast),
+      difference('quality', 1, (row) => row.difference?.quality),
+      difference('stalls, s', 2, (row) => row.difference?.stallSeconds),
+    ],
+    more: [
+      figure('households', 0, ({ households }) => households),
+      figure('QoE, sum', digits, ({ qoeSum }) => qoeSum),
+      figure('least', digits, ({ qoeLeast }) => qoeLeast),
+      figure('p5', digits - 1, ({ qoeP5 }) => qoeP5),
+      figure('unfairness, QoE', 3, ({ qoeUnfairness }) => qoeUnfairness),
+      figure('bitrate', 3, ({ bitrateUnfairness }) => bitrateUnfairness),
+      figure('instability', 3, ({ instability }) => instability),
+      figure('utilisation, %', 1, ({ linkUtilisation = Number.NaN }) => 100 * linkUtilisation),
+      difference('sum', digits, (row) => row.difference?.qoeSum),
+      difference('least', digits, (row) => row.difference?.qoeLeast),
+    ],
+  };
 }

@@ -87,9 +87,11 @@ export class SharedLink {
   }
 
   /** A download that nobody reads and that always has bits to send. */
-  addTraffic(link: PiecewisePath, { fromSeconds, toSeconds }: OtherTraffic): void {
+  addTraffic(link: PiecewisePath, { fromSeconds, toSeconds }: OtherTraffic): SharedFlight {
     const access = this.access();
-    access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
+    const flight = new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds);
+    access.begin(flight);
+    return flight;
   }
 
   add(sender: Sender): void {

@@ -96,6 +96,23 @@ test('every bit of the link arrives once', () => {
   });
 });
 
+test('what a player does not spend, a download gets', () => {
+  const where = {
+    parts: [{ seconds: 300, mbps: 20 }],
+    scenario: resolveScenario({ ...SCENARIOS['hd-16']!, traceScale: { factor: 1 } }),
+    startSeconds: 0,
+  };
+  const rates = [0, 5].map((step) => {
+    const traffic = { fromSeconds: 40, toSeconds: 80 };
+    const [{ household }] = play(where, [seat({ plan: Array(48).fill(step), patience: undefined })], [traffic]) as [
+      SessionResult,
+    ];
+    return household!.trafficBps! / 20e6;
+  });
+  expect(rates[0]).toBeGreaterThan(0.9);
+  expect(rates[1]).toBeCloseTo(0.5, 1);
+});
+
 test('players and downloads that come later change nothing before, and the order of players does not matter', () => {
   const joins = between(0.1, 20);
   forAll([fc.record({ ...place, one: behaviour, late: behaviour, join: joins })], SEED, (of) => {

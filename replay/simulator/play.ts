@@ -35,7 +35,7 @@ export function playHousehold(
   const shared = new SharedLink();
   const queue = new EventQueue();
   const link = pageLinkOf(trace, scenario).from(startSeconds);
-  for (const one of traffic) shared.addTraffic(link, one);
+  const downloads = traffic.map((one) => shared.addTraffic(link, one));
   const seated = players.map((player, index) => {
     const options = algorithmOf(player.algorithm ?? algorithm)({
       ...task,
@@ -54,10 +54,18 @@ export function playHousehold(
     // Both may move the ends of flights.
     for (const player of seated) player.followLink();
   }
-  const linkUtilisation = shared.utilisation(link, shared.nowSeconds);
+  const { nowSeconds } = shared;
+  const linkUtilisation = shared.utilisation(link, nowSeconds);
+  const trafficSeconds = sum(traffic.map((one) => Math.max(0, Math.min(nowSeconds, one.toSeconds) - one.fromSeconds)));
+  const trafficBps = sum(downloads.map((one) => one.receivedBits(nowSeconds))) / trafficSeconds;
   return seated.map((player, i) => ({
     ...player.result(),
     startSeconds,
-    household: { name, algorithm, player: i, joinSeconds: players[i]!.joinSeconds, linkUtilisation },
+    household: {
+      ...{ name, algorithm, player: i, joinSeconds: players[i]!.joinSeconds, linkUtilisation },
+      ...(trafficSeconds > 0 && { trafficBps }),
+    },
   }));
 }
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -84,9 +84,20 @@ export function householdBlocks({ results, digits, baseline, datasets }: Run): B
   const rows = [...datasets, ...(datasets.length > 1 ? [ALL_DATASETS] : [])].flatMap((dataset) =>
     householdSummary(results, dataset).map((row) => ({ dataset, ...row })),
   );
+  const { means, differences, more } = figures.householdFigures(digits);
+  const isMixed = rows.some(({ players }) => players !== 'all');
+  const names = [
+    ...(isMixed ? [{ title: 'players', of: ({ players }: (typeof rows)[number]) => players }] : []),
+    ...figures.rowNames(rows),
+  ];
   const caption =
-    'Means over households; "p5" is the 5th percentile of QoE over all their players, stalls are per player, with the ' +
-    'mean of the worst 5 %. Unfairness is sqrt(1 − Jain’s index); instability is FESTIVE’s; utilisation is the share of ' +
-    `the link’s bits that arrived. Differences are from the households of ${baseline} on the same places.`;
-  return [tableOf(caption, [...figures.rowNames(rows), ...figures.householdFigures(digits)], rows)];
+    `Means over the players${isMixed ? '; neighbours are those whose algorithm the household names' : ''}. Stalls have ` +
+    `the mean of the worst 5 %. Differences are from the same players in the households of ${baseline} on the same places.`;
+  const moreCaption =
+    'More figures. QoE is in bitrates; "p5" is its 5th percentile over the players. Unfairness is sqrt(1 − Jain’s ' +
+    'index); instability is FESTIVE’s; utilisation is the share of the link’s bits that arrived.';
+  return [
+    tableOf(caption, [...names, ...figures.knownFigures([...means, ...differences], rows)], rows),
+    { ...tableOf(moreCaption, [...names, ...more], rows), isFolded: true },
+  ];
 }

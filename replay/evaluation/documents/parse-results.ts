@@ -160,7 +160,7 @@ const session = object({
   'live?': live,
   'household?': object({
     ...each(text, 'name', 'algorithm'),
-    ...each(notNegative, 'joinSeconds', 'linkUtilisation'),
+    ...each(notNegative, 'joinSeconds', 'linkUtilisation', 'trafficBps?'),
     player: count,
   }),
   'pastTraceSeconds?': positive,

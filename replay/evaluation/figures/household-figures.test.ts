@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { between, forAll } from '../../../abr/property.fixture.ts';
 import type { SessionResult } from '../../results.ts';
 import { unitsByDataset } from '../statistics/resampling-units.ts';
-import { testSession } from '../test-sessions.fixture.ts';
-import { householdDifference, householdsOf, instability, unfairness } from './household-figures.ts';
+import { testResults, testScenario, testSession } from '../test-sessions.fixture.ts';
+import { householdDifference, householdSummary, householdsOf, instability, unfairness } from './household-figures.ts';
 
 const rows = (mbps: number[]) => mbps.map((value) => ({ bitrateBps: value * 1e6 }));
 
@@ -48,7 +48,8 @@ const sessions = Array.from({ length: 9 }, (_, i) => [
   ...household('mpc-d', `t${i}`, [4, 2]),
   ...household('mpc-l', `t${i}`, [3 + i, 5]),
 ]).flat();
-const households = householdsOf(sessions, { segmentSeconds: 4 });
+const scenario = testScenario();
+const households = householdsOf(sessions, scenario);
 
 test('the figures of a household are of all its players', () => {
   expect(households).toHaveLength(18);
@@ -56,7 +57,7 @@ test('the figures of a household are of all its players', () => {
     ...{ trace: 't0', household: 'two', algorithm: 'mpc-l', players: 2, linkUtilisation: 0.75 },
     ...{ qoeSum: 8, qoeLeast: 3, qoeP5: 3.1, qoeUnfairness: 0.242536, bitrateUnfairness: 0 },
   });
-  expect(householdsOf([testSession()], { segmentSeconds: 4 })).toEqual([]);
+  expect(householdsOf([testSession()], scenario)).toEqual([]);
 });
 
 test('the figures of households are compared by place, with intervals over groups', () => {
@@ -70,4 +71,39 @@ test('the figures of households are compared by place, with intervals over group
   expect(difference.qoeSum.ci95![0]).toBeGreaterThan(3);
   expect(difference.qoeSum.ci95![1]).toBeLessThan(9);
   expect(householdDifference(of('mpc-l'), [], options)).toBeUndefined();
+});
+
+test('the figures of neighbours, whose algorithm the household names, are apart', () => {
+  const seat = { name: 'mixed', linkUtilisation: 0.5, joinSeconds: 0 };
+  const play = (algorithm: string, stalls: number[], bps: number) =>
+    ['t0', 't1'].flatMap((trace) =>
+      stalls.map((stallSeconds, player) => ({
+        ...testSession({ trace, group: trace, algorithm: player === 0 ? algorithm : 'dynamic', stallSeconds }),
+        ...{ qoeLinear: 0, qoe: { linear: 0, log: 0, hd: null, perceived: 90 - stallSeconds }, meanBitrateBps: bps },
+        household: { ...seat, algorithm, player },
+      })),
+    );
+  const players = [{ joinSeconds: 0 }, { joinSeconds: 0, algorithm: 'dynamic' }];
+  const household = { name: 'mixed', players, traffic: [] };
+  const mixed = [...play('dynamic', [2, 4], 4e6), ...play('mpc-l', [0, 1], 3e6)];
+  const rows = householdSummary(testResults(mixed, { baseline: 'dynamic', household }));
+  expect(rows.map(({ players, algorithm, stallSeconds }) => [players, algorithm, stallSeconds])).toEqual([
+    ...[
+      ['all', 'dynamic', 3],
+      ['all', 'mpc-l', 0.5],
+      ['own', 'dynamic', 2],
+      ['own', 'mpc-l', 0],
+    ],
+    ...[
+      ['neighbours', 'dynamic', 4],
+      ['neighbours', 'mpc-l', 1],
+    ],
+  ]);
+  const [all, , , , , beside] = rows;
+  expect(all).toMatchObject({ perceived: 87, perceivedLeast: 86, meanBitrateBps: 4e6, difference: undefined });
+  expect(beside).toMatchObject({ perceived: 89, difference: { perceived: { value: 3 }, stallSeconds: { value: -3 } } });
+  // Sessions from before version 0.3 have no perceived QoE.
+  const old = mixed.map((one) => ({ ...one, qoe: { linear: 1, log: 0, hd: null } }));
+  const [, , , , , older] = householdSummary(testResults(old, { baseline: 'dynamic', household }));
+  expect([older!.perceived, older!.difference!.perceived, older!.stallSeconds]).toEqual([undefined, undefined, 1]);
 });

@@ -10,6 +10,7 @@ import {
   type SessionResult,
 } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
+import { qualitiesOf, type RatedScenario } from '../../segment-qualities.ts';
 import { groupBy } from '../group-by.ts';
 import { differences, pairedMeans } from '../statistics/paired-means.ts';
 import { mean, meansOf, tailMean } from '../statistics/quantiles.ts';
@@ -21,7 +22,7 @@ const WINDOW_SECONDS = 20;
 /** A row per household, in the sessions' order. Sessions outside households have no row. */
 export function householdsOf(
   sessions: readonly SessionResult[],
-  scenario: Pick<Scenario, 'segmentSeconds'>,
+  scenario: Pick<Scenario, 'segmentSeconds'> & RatedScenario,
 ): HouseholdResult[] {
   const shared = sessions.filter(({ household }) => household !== undefined);
   const keyOf = ({ dataset, trace, startSeconds, household }: SessionResult) =>
@@ -30,9 +31,18 @@ export function householdsOf(
     const [{ trace, dataset, group, startSeconds, household }] = members as [SessionResult];
     const qoes = members.map(qoeOf);
     const sorted = Float64Array.from(qoes).sort();
-    const { name, algorithm, linkUtilisation } = household!;
+    const { name, algorithm, linkUtilisation, trafficBps } = household!;
+    const perceived = members.flatMap(({ qoe }) => qoe.perceived ?? []);
+    const rated = members.filter(({ segments }) => segments.length > 0);
     return {
       ...{ trace, dataset, group, startSeconds, household: name, algorithm, players: members.length },
+      ...(perceived.length === members.length && {
+        ...{ perceived: rounded(mean(perceived)), perceivedLeast: Math.min(...perceived) },
+      }),
+      ...(rated.length > 0 && {
+        quality: rounded(mean(rated.map(({ segments }) => mean(qualitiesOf(segments, scenario))))),
+      }),
+      stallSeconds: rounded(mean(members.map(({ stallSeconds }) => stallSeconds))),
       qoeSum: rounded(qoes.reduce((sum, qoe) => sum + qoe, 0)),
       qoeLeast: sorted[0]!,
       qoeP5: rounded(quantile(sorted, 0.05)),
@@ -40,6 +50,7 @@ export function householdsOf(
       bitrateUnfairness: rounded(unfairness(members.map(({ meanBitrateBps }) => meanBitrateBps))),
       instability: rounded(mean(members.map(({ segments }) => instability(segments, scenario)))),
       linkUtilisation,
+      ...(trafficBps !== undefined && { trafficBps }),
     };
   });
 }
@@ -77,53 +88,73 @@ export function instability(
   return values.length > 0 ? mean(values) : 0;
 }
 
+const DIFFERENCES = ['perceived', 'perceivedLeast', 'quality', 'stallSeconds', 'qoeSum', 'qoeLeast'] as const;
+
 /** Pairs households by place; undefined without pairs. `ways` and `label` as in `componentDifference`. */
 export function householdDifference(
   households: readonly HouseholdResult[],
   baseline: readonly HouseholdResult[],
   { ways, seed, label }: { ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
 ) {
+  const names = knownOf(DIFFERENCES, [...households, ...baseline]);
+  const valuesOf = (row: HouseholdResult) => Object.fromEntries(names.map((name) => [name, row[name]!]));
   return pairedMeans(households, baseline, {
     ways,
     keyOf: ({ dataset, trace, startSeconds }) => JSON.stringify([dataset, trace, startSeconds]),
-    valuesOf: differences(({ qoeSum, qoeLeast }: HouseholdResult) => ({ qoeSum, qoeLeast })),
+    valuesOf: differences((row: HouseholdResult) => valuesOf(row) as Record<(typeof DIFFERENCES)[number], number>),
     seed: seedOf(JSON.stringify(['households', seed, label])),
   });
 }
 
-const MEANS = ['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const;
+const MEANS = [
+  ...(['perceived', 'perceivedLeast', 'quality', 'stallSeconds', 'qoeSum', 'qoeLeast', 'qoeUnfairness'] as const),
+  ...(['bitrateUnfairness', 'instability', 'linkUtilisation', 'trafficBps'] as const),
+];
 
-export interface HouseholdSummary extends Record<(typeof MEANS)[number], number> {
+/** The figures that all rows have. Older sessions lack some. */
+function knownOf<Name extends keyof HouseholdResult>(names: readonly Name[], rows: readonly HouseholdResult[]): Name[] {
+  return names.filter((name) => rows.every((row) => row[name] !== undefined));
+}
+
+export interface HouseholdSummary extends Partial<Record<(typeof MEANS)[number], number>> {
   /** The algorithm of all players for which the household names none. */
   algorithm: string;
+  /** The players that the figures count: all, or, if the household names algorithms, those with `algorithm`, or others. */
+  players: 'all' | 'own' | 'neighbours';
   households: number;
   qoeP5: number;
-  stallSecondsMean: number;
+  meanBitrateBps: number;
   stallSecondsWorst5pct: number;
-  /** Difference from the baseline's households; undefined for the baseline and without pairs. */
-  difference: ReturnType<typeof householdDifference>;
+  /** Difference from the same players of the baseline's households; undefined for the baseline and without pairs. */
+  difference: Partial<ReturnType<typeof householdDifference>>;
 }
 
 export function householdSummary(
-  { households = [], sessions, tool: { baseline, seed } }: Pick<Results, 'households' | 'sessions' | 'tool'>,
+  { sessions, scenario, tool: { baseline, seed, household } }: Pick<Results, 'sessions' | 'scenario' | 'tool'>,
   dataset: string = ALL_DATASETS,
 ): HouseholdSummary[] {
-  const isMember = (one: { dataset: string }) => dataset === ALL_DATASETS || one.dataset === dataset;
   const ways = unitsByDataset(sessions);
-  const byAlgorithm = groupBy(households.filter(isMember), ({ algorithm }) => algorithm);
-  const others = byAlgorithm.get(baseline) ?? [];
-  return [...byAlgorithm].map(([algorithm, rows]) => {
-    const players = sessions.filter((one) => isMember(one) && one.household?.algorithm === algorithm);
-    const stalls = Float64Array.from(players, ({ stallSeconds }) => stallSeconds).sort();
-    const options = { ways, seed, label: dataset };
-    return {
-      ...{ algorithm, households: rows.length },
-      ...meansOf(rows, MEANS),
-      qoeP5: quantile(Float64Array.from(players, qoeOf).sort(), 0.05),
-      stallSecondsMean: mean(stalls),
-      stallSecondsWorst5pct: tailMean(stalls),
-      difference: algorithm === baseline ? undefined : householdDifference(rows, others, options),
-    };
+  const all = sessions.filter((one) => one.household && (dataset === ALL_DATASETS || one.dataset === dataset));
+  const bySeat = groupBy(all, ({ household: seat }) =>
+    household?.players[seat!.player]?.algorithm === undefined ? 'own' : 'neighbours',
+  );
+  const parts = [['all', all] as const, ...(bySeat.size > 1 ? bySeat : [])];
+  return parts.flatMap(([players, members]) => {
+    const byAlgorithm = groupBy(members, (one) => one.household!.algorithm);
+    const others = householdsOf(byAlgorithm.get(baseline) ?? [], scenario);
+    return [...byAlgorithm].map(([algorithm, played]) => {
+      const rows = householdsOf(played, scenario);
+      const stalls = Float64Array.from(played, ({ stallSeconds }) => stallSeconds).sort();
+      const options = { ways, seed, label: dataset };
+      return {
+        ...{ algorithm, players, households: rows.length },
+        ...meansOf(rows as Required<HouseholdResult>[], knownOf(MEANS, rows)),
+        qoeP5: quantile(Float64Array.from(played, qoeOf).sort(), 0.05),
+        meanBitrateBps: mean(played.map((one) => one.meanBitrateBps)),
+        stallSecondsWorst5pct: tailMean(stalls),
+        difference: algorithm === baseline ? undefined : householdDifference(rows, others, options),
+      };
+    });
   });
 }
 
