@@ -94,31 +94,11 @@ test('passes data sets left out to the folds, marked as such', async () => {
   expect(rows).toMatchObject({ datasets: ['own', 'theirs'], leftOut: ['theirs'] });
 });
 
-test('trains on reports by folds of viewers and days, beside recordings', async () => {
-  putTrace('monday', 'roof-1');
-  const lines = Array.from({ length: 40 }, (_, i) => {
-    const rates = Array.from({ length: 40 }, (_, second) => 20_000 + 1000 * ((second + i) % 7));
-    const [id, day] = [`${i}`.padStart(16, '0'), `2026-03-0${1 + (i % 4)}`];
-    return JSON.stringify(testReport({ id, day, cluster: i, observations: rates.join(), observedFromMs: 1.77e12 }));
-  });
-  put(at('reports', 'reports-2026-03-01.ndjson'), lines.slice(0, 20).join('\n'));
-  put(at('reports', 'reports-2026-03-02.ndjson'), lines.slice(15).join('\n'));
-  const environment = putEnvironment();
-  const data = ['--data', at('data'), '--data', at('reports')];
-  const { status, stderr } = await train(...data, '--folds', at('folds'), ...environment);
-  expect({ status, stderr }).toMatchObject({ status: 0 });
-  const { rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-  expect(rows.datasets).toEqual(['own', 'reports']);
-  expect(rows.groups).toHaveLength(10);
-  // A group is apart from the two others with its viewers and from the two others with its days.
-  for (const [i, group] of rows.groups.entries()) {
-    const [, viewers, days] = /viewers (\d) days (\d)/.exec(group) ?? [];
-    const apart = rows.groups.filter(
-      (other: string) => other !== group && (other.includes(`viewers ${viewers} `) || other.endsWith(`days ${days}`)),
-    );
-    expect(rows.apart[i].map((at: number) => rows.groups[at])).toEqual(apart);
-    expect(apart).toHaveLength(group === 'roof-1' ? 0 : 4);
-  }
+test('refuses reports of sessions', async () => {
+  put(at('reports', 'reports-2026-03-01.ndjson'), `${JSON.stringify(testReport())}\n`);
+  const { status, stderr } = await train('--data', at('reports'), '--out', at('x.json'), ...putEnvironment());
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/ndjson: expected a recording, because reports are none since 0.3.0/);
 });
 
 test('writes only the model to standard output', async () => {

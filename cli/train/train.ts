@@ -15,14 +15,14 @@ import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../shared/results
 import { cacheFolder, TOOL_NAME, TOOL_VERSION } from '../tool.ts';
 import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
 import { prepareEnvironment, runTraining } from './python.ts';
-import { groupsApart, LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
+import { LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
 
 type TrainFlags = Record<'name' | 'seed' | 'jobs' | 'environment', string> &
   Record<'data' | 'leaveOut', string[]> &
   Partial<Record<'out' | 'folds' | 'python', string>>;
 
 export function trainCommand(io: CommandIo): Command {
-  const data = 'recordings, reports with observations, or folders with their subfolders (repeatable)';
+  const data = 'recordings, or folders with their subfolders (repeatable)';
   const folds =
     'folder for one model per recording group, trained without that group, and folds.json for --fold-models';
   const leaveOut = 'do not train on this data set, only evaluate the folds on it (repeatable)';
@@ -99,9 +99,7 @@ function requireEnough(traces: readonly Trace[], folds: boolean): void {
     const got = traces.length === 0 ? 'nothing but data sets left out' : `${longest} s at most`;
     throw new InputError('--data', expected, undefined, got);
   }
-  const groups = [...new Set(long.map(({ metadata }) => metadata.recordingGroup))];
-  const isAlone = groupsApart(long, groups).some((apart) => apart.length + 1 === groups.length);
-  const expected =
-    'at least two recording groups, one for evaluation and others (of reports: of other viewers and days) for training';
-  if (folds && isAlone) throw new InputError('--folds', expected, undefined, `${groups.join(', ')} alone`);
+  const [group, ...others] = new Set(long.map(({ metadata }) => metadata.recordingGroup));
+  const expected = 'at least two recording groups, one for evaluation and others for training';
+  if (folds && others.length === 0) throw new InputError('--folds', expected, undefined, `${group} alone`);
 }

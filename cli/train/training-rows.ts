@@ -137,23 +137,10 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
     ...{ format: 'leo-abr training rows', version: 1, rows: count, modelVersion: MODEL_VERSION, features: FEATURES },
     stepEndsSeconds: STEP_ENDS_SECONDS,
     groups,
-    apart: groupsApart(traces, groups),
     datasets,
     leftOut: [...new Set(traces.filter(isLeftOut).map((trace) => labels.get(trace)!))],
   };
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
-}
-
-/** For each group, the other groups that its model must not be trained on: reports of the same viewers or days. */
-export function groupsApart(traces: readonly Trace[], groups: readonly string[]): number[][] {
-  const foldsOf = groups.map(
-    (group) => traces.find(({ metadata }) => metadata.recordingGroup === group)!.metadata.other ?? {},
-  );
-  // A field that is equal in all groups sets none apart.
-  const fields = ['viewers', 'days'].filter((field) => new Set(foldsOf.map((folds) => folds[field] ?? null)).size > 1);
-  const isShared = (one: Record<string, unknown>, other: Record<string, unknown>) =>
-    fields.some((field) => typeof one[field] === 'number' && one[field] === other[field]);
-  return foldsOf.map((one) => foldsOf.flatMap((other, i) => (other !== one && isShared(one, other) ? [i] : [])));
 }
 
 /** `leftSeconds` is the length of the recording after the start. The controller plans on `plannedOn`. */

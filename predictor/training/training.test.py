@@ -1,7 +1,6 @@
 """`python predictor/training/training.test.py`, in the environment of `leo-abr train`."""
 
 import unittest
-from dataclasses import replace
 
 import numpy as np
 from leo_abr_training.fit import Settings, fit
@@ -30,7 +29,6 @@ def synthetic_rows(count: int = 3000) -> Rows:
         feature_names=["level", "spread"],
         step_ends=np.array([1.0, 2.0]),
         groups=["a", "b", "c", "too short"],
-        apart=[[], [], [], []],
         datasets=["one", "two"],
         is_left_out=dataset == 1,
         model_version=1,
@@ -110,10 +108,6 @@ class Folds(unittest.TestCase):
         self.assertEqual(training_sets(rows), {0: [0], 1: [1], None: [2, 3]})
         self.assertEqual(set(rows.group[rows.training(0)]), {1})
         self.assertEqual(set(rows.group[rows.training(None)]), {0, 1})
-        # Groups that share viewers or days leave each other's training.
-        apart = replace(rows, apart=[[1], [0], [], []], is_left_out=np.zeros(len(rows.group), bool))
-        self.assertEqual(set(apart.group[apart.training(0)]), {2})
-        self.assertEqual(set(apart.group[apart.training(2)]), {0, 1})
         fitted = fit(rows, rows.training(None), SETTINGS, seed=1)
         evaluated = [held_out_of(rows, fitted.quantiles, fitted.levels, group) for group in range(4)]
         self.assertEqual(len(evaluated[3].rows), 0)

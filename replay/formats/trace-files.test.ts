@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
-import { testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { put, temporaryFolder } from '../folder.fixture.ts';
 import { placeOf } from './place.ts';
 import { readTraces, writeTrace } from './trace-files.ts';
@@ -28,12 +27,6 @@ test('reads the traces of folders recursively and sorted, each file once', () =>
   const traces = readTraces([at(), at('b', 'two.csv')]);
   expect(traces.map(({ name }) => name)).toEqual(['one', 'two', 'lte', 'norway_bus_1']);
   expect(traces[1]).toMatchObject({ file: at('b/two.csv'), metadata: { dataset: 'd' } });
-});
-
-test('reads a report that is in two files once', () => {
-  const report = JSON.stringify(testReport({ observations: '1,2,,,,,,3', observedFromMs: 1.8e12 }));
-  for (const name of ['a.ndjson', 'b.ndjson']) put(at(name), `${report}\n`);
-  expect(readTraces([at()]).map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
 });
 
 test('reads the sidecar: null means unknown, other fields are kept', () => {

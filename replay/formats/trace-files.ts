@@ -7,7 +7,6 @@ import type { Trace, TraceMetadata } from '../trace.ts';
 import { defaultMetadata, formatSidecar, parseSidecar, UNKNOWN_DATASET } from './sidecar.ts';
 import { formatTraceCsv } from './trace-csv.ts';
 import { isTrace, parseTraces, traceNameOf } from './trace-format.ts';
-import { REPORTS_DATASET } from './trace-reports.ts';
 import { writeFileAtomically } from './write-file.ts';
 
 interface ReadTracesOptions {
@@ -32,10 +31,7 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
       );
     }
   }
-  // Pages may have sent a report twice, to two files.
-  const isReport = ({ metadata }: Trace) => metadata.dataset === REPORTS_DATASET;
-  const reports = new Map(traces.filter(isReport).map((trace) => [trace.name, trace]));
-  return traces.filter((trace) => !isReport(trace) || reports.get(trace.name) === trace);
+  return traces;
 }
 
 export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {

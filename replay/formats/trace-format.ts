@@ -6,7 +6,6 @@ import { placeOf } from './place.ts';
 import type { TraceSource } from './samples.ts';
 import { parseTraceCsv } from './trace-csv.ts';
 import { parseCooked, parseMahimahi } from './trace-of-others.ts';
-import { parseReports } from './trace-reports.ts';
 
 interface Format {
   firstLine: RegExp;
@@ -14,7 +13,13 @@ interface Format {
 }
 
 const CSV: Format = { firstLine: /\btime_s\b/, parse: parseTraceCsv };
-const REPORTS: Format = { firstLine: /^\{.*"leoAbr":/, parse: parseReports };
+const REPORTS: Format = {
+  firstLine: /^\{.*"leoAbr":/,
+  parse(_, { name, file = name }) {
+    const expected = 'a recording, because reports are none since 0.3.0 (leo-abr trace record makes recordings)';
+    throw new InputError(file, expected, undefined, 'reports of sessions');
+  },
+};
 const FORMATS: readonly Format[] = [
   CSV,
   REPORTS,
@@ -23,25 +28,22 @@ const FORMATS: readonly Format[] = [
 ];
 
 /** Names such as Pensieve's `report.2010-09-28_1407CEST` have dots but no ending. */
-const ENDINGS = /(?<=[^/\\])\.(csv|ndjson|cooked|mahimahi|mahi|up|down|txt|log|dat|trace)$/i;
+const ENDINGS = /(?<=[^/\\])\.(csv|cooked|mahimahi|mahi|up|down|txt|log|dat|trace)$/i;
 
-/** Finds the format by the first nonempty line, else by the ending `.csv` or `.ndjson`; undefined: no trace. */
+/** Finds the format by the first nonempty line, else by the ending `.csv`; undefined: no trace. */
 function formatOf(file: string, text: string): Format | undefined {
   const firstLine = /\S[^\n]*/.exec(text.slice(0, 4096).replace(/^\ufeff/, ''))?.[0].trim() ?? '';
-  return (
-    FORMATS.find((format) => format.firstLine.test(firstLine)) ??
-    (/\.csv$/i.test(file) ? CSV : /\.ndjson$/i.test(file) ? REPORTS : undefined)
-  );
+  return FORMATS.find((format) => format.firstLine.test(firstLine)) ?? (/\.csv$/i.test(file) ? CSV : undefined);
 }
 
 export const isTrace = (file: string, beginning: string): boolean => formatOf(file, beginning) !== undefined;
 
-/** The traces in a text: several for a CSV with gaps, a trace per report. */
+/** The traces in a text: several for a CSV with gaps. */
 export function parseTraces(text: string, source: TraceSource): Trace[] {
   const file = source.file ?? source.name;
   const format = formatOf(file, text);
   if (format !== undefined) return format.parse(text, source);
-  const expected = 'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds; or reports)';
+  const expected = 'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds)';
   throw new InputError(placeOf({ file, line: 1 }), expected, text.slice(0, 200).trim().split('\n')[0]);
 }
 

@@ -24,7 +24,6 @@ class Rows:
     feature_names: list[str]
     step_ends: np.ndarray
     groups: list[str]
-    apart: list[list[int]]  # [group] others that share viewers or days with it
     datasets: list[str]
     is_left_out: np.ndarray  # [row] bool: of a data set that is only evaluated
     model_version: int  # of the model file to write
@@ -33,7 +32,7 @@ class Rows:
         """Indices of the training rows."""
         chosen = ~self.is_left_out
         if without_group is not None:
-            chosen &= ~np.isin(self.group, [without_group, *self.apart[without_group]])
+            chosen &= self.group != without_group
         return np.flatnonzero(chosen)
 
 
@@ -65,7 +64,6 @@ def read_rows(folder: Path) -> Rows:
         feature_names=[feature["name"] for feature in features],
         step_ends=np.array(steps, dtype=float),
         groups=header["groups"],
-        apart=header["apart"],
         datasets=header["datasets"],
         is_left_out=np.isin(dataset, left_out),
         model_version=header["modelVersion"],
