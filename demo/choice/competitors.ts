@@ -8,7 +8,6 @@ import {
   isOwnAlgorithm,
   type OwnAlgorithm,
 } from '../../replay/own-algorithm.ts';
-import { onnxFile } from '../lane/onnx-files.ts';
 
 /** The listed algorithms, in this order. The address can name all algorithms that the benchmark runs in browsers. */
 const KNOWN: Readonly<Record<string, readonly [title: string, about: string]>> = {
@@ -66,7 +65,7 @@ export function isCompetitor(name: string): boolean {
     const { controller = '', forecaster = '', catchUp } = browserAlgorithm(name);
     // Only the plugin itself gets these forecasts in this page.
     if (/^(service|onnx)/.test(forecaster) && (controller !== 'mpc-l' || catchUp)) return false;
-    if (forecaster.startsWith('onnx:') && onnxFile(forecaster) === undefined) return false;
+    if (forecaster.startsWith('onnx:')) return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

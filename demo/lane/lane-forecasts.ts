@@ -1,4 +1,4 @@
-/** The forecasts of a lane's MPC-L: the viewer's choice among them, and model files that the viewer opens. */
+/** The forecasts of a lane's MPC-L, and the viewer's choice among them. */
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
@@ -9,7 +9,6 @@ import { element, options, select, setText } from '../dom.ts';
 import { megabits, seconds } from '../format.ts';
 import type { SessionRecord } from '../run/session-record.ts';
 import { forecastFan } from '../run/timeline-model.ts';
-import { type OnnxFile, onnxFile, readOnnxFile } from './onnx-files.ts';
 import { serviceStatus } from './service-link.ts';
 
 /** The sources of forecasts, by the name of the algorithm in dash.js. */
@@ -19,13 +18,11 @@ const SOURCES: Readonly<Record<string, string>> = {
   'mpc-l@onnx': 'an ONNX model',
   'mpc-l@service': 'a service on this link',
 };
-const FILE = 'file';
 
 /** Returns the name of an algorithm without its source of forecasts, if the viewer can choose the source. */
 export function withoutSource(algorithm: string): string {
   const { name } = splitPlayer(algorithm);
-  const isChoice = name in SOURCES || /^mpc-l@onnx:/.test(name);
-  return isChoice ? nameInPlayer('mpc-l', playerOf(algorithm)) : algorithm;
+  return name in SOURCES ? nameInPlayer('mpc-l', playerOf(algorithm)) : algorithm;
 }
 
 export interface LaneForecastsOptions {
@@ -33,67 +30,40 @@ export interface LaneForecastsOptions {
   serviceProblem: string | undefined;
   /** Receives the name of the algorithm with the chosen forecasts. */
   choice(algorithm: string): void;
-  fault(message: string): void;
 }
 
 export class LaneForecasts {
   readonly root: HTMLElement;
   readonly #choice: HTMLSelectElement;
-  readonly #picker = element('input', { type: 'file', accept: '.onnx', hidden: true, 'aria-label': 'ONNX file' });
   readonly #used = element('span', {});
-  /** Shows the card of a file, or the state of a service's forecasts. */
+  /** Shows the state of a service's forecasts. */
   readonly #about = element('span', {});
   #algorithm = '';
   #forecaster: { close(): void } | undefined;
   #service: ServiceForecaster | undefined;
 
   constructor(
-    lane: HTMLElement,
     player: number,
     private readonly on: LaneForecastsOptions,
   ) {
-    const choose = (name: string) => on.choice(nameInPlayer(name, playerOf(this.#algorithm)));
-    const open = async (file: File | undefined) => {
-      if (file === undefined) return;
-      await readOnnxFile(file).then(
-        (name) => choose(`mpc-l@${name}`),
-        (error: Error) => on.fault(`That model cannot be used. ${error.message}`),
-      );
-    };
-    this.#choice = select({ 'aria-label': `Forecasts of player ${player}` }, (value) => {
-      if (value !== FILE) return choose(value);
-      // Until the viewer opens a file, the list shows the current choice.
-      this.show(this.#algorithm);
-      this.#picker.click();
-    });
-    this.#picker.addEventListener('change', () => {
-      void open(this.#picker.files?.[0]);
-      this.#picker.value = '';
-    });
-    lane.addEventListener('drop', (event) => {
-      const file = [...(event.dataTransfer?.files ?? [])].find(({ name }) => name.endsWith('.onnx'));
-      if (file === undefined || this.root.hidden) return;
-      event.preventDefault();
-      event.stopPropagation();
-      void open(file);
+    this.#choice = select({ 'aria-label': `Forecasts of player ${player}` }, (name) => {
+      on.choice(nameInPlayer(name, playerOf(this.#algorithm)));
     });
     const label = element('label', {}, 'Forecasts: ', this.#choice);
-    this.root = element('p', { class: 'small forecasts' }, label, this.#picker, ' ', this.#used, ' ', this.#about);
+    this.root = element('p', { class: 'small forecasts' }, label, ' ', this.#used, ' ', this.#about);
   }
 
   show(algorithm: string): void {
     this.#algorithm = algorithm;
     const { name } = splitPlayer(algorithm);
-    const file = onnxFile(name.slice('mpc-l@'.length));
     this.root.hidden = withoutSource(algorithm) === algorithm && name !== 'mpc-l';
     const listed = Object.entries(SOURCES).map(([value, label]) => ({ value, label }));
-    if (file) listed.push({ value: name, label: file.name });
-    this.#choice.replaceChildren(...options([...listed, { value: FILE, label: 'an ONNX file…' }], name));
+    this.#choice.replaceChildren(...options(listed, name));
     const problem = this.on.serviceProblem;
     const service = this.#choice.querySelector<HTMLOptionElement>('[value="mpc-l@service"]')!;
     service.disabled = problem !== undefined;
     service.title = problem ?? '';
-    setText(this.#about, file ? cardText(file) : '');
+    setText(this.#about, '');
     setText(this.#used, '');
   }
 
@@ -112,9 +82,9 @@ export class LaneForecasts {
       });
       return this.#service;
     }
-    if (!name.startsWith('mpc-l@onnx')) return undefined;
+    if (name !== 'mpc-l@onnx') return undefined;
     const { onnxForecaster } = await import('./onnx-runtime.ts');
-    const forecaster = onnxForecaster(onnxFile(name.slice('mpc-l@'.length))?.url);
+    const forecaster = onnxForecaster();
     this.#forecaster = forecaster;
     return forecaster;
   }
@@ -129,13 +99,4 @@ export class LaneForecasts {
     const text = range && `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: ${range}`;
     setText(this.#used, text ?? 'No forecast in use.');
   }
-}
-
-function cardText({ card: { name, tool, input, output, data } }: OnnxFile): string {
-  const { levels, stepEndsSeconds } = output;
-  const sets = data.map(({ dataset }) => dataset).join(', ');
-  return (
-    `Card: ${name}, by ${tool.name} ${tool.version}; ${input.features.length} features, ${levels.length} quantiles of ` +
-    `${stepEndsSeconds.length} steps up to ${stepEndsSeconds.at(-1)} s; trained on ${sets}.`
-  );
 }

@@ -92,10 +92,9 @@ export class PlayerPanel {
       element('div', { class: 'player-body' }, picture, figures, this.#fault),
       details,
     );
-    this.forecasts = new LaneForecasts(this.root, number, {
+    this.forecasts = new LaneForecasts(number, {
       serviceProblem: panel.serviceProblem,
       choice: (name) => this.#choose(name),
-      fault: (message) => this.showFault(message),
     });
     details.append(this.forecasts.root, this.#qoe);
     this.#showAlgorithm();

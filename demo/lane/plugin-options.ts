@@ -25,7 +25,7 @@ export interface PluginSession {
 }
 
 /** Matches MPC-L with any forecasts, but not its ablations. */
-const PLUGIN_OWN = /^mpc-l(@service|@onnx(:.*)?)?$/;
+const PLUGIN_OWN = /^mpc-l(@service|@onnx)?$/;
 /** The origin's clock is as exact as the clock of a device that is synchronised with a time server. */
 const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 
