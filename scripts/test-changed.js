@@ -30,7 +30,7 @@ const NEAREST = {
   ],
   'src/': [['src']],
   'replay/simulator/': [['replay/simulator']],
-  'demo/': [['demo'], ['e2e/demo', '--grep=@change']],
+  'demo/': [['demo'], ['e2e/demo/screenshots']],
 };
 const nearestTo = (path) => {
   const place = Object.keys(NEAREST).find((one) => path.startsWith(one));

@@ -50,7 +50,7 @@ const wanted = PLAYERS.map((name) => {
 const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
 npm(wanted.join(', '), 'install', ...wanted, ...flags);
 
-const args = ['playwright', 'test', '--project=plugin', '--grep=@core', ...positionals];
+const args = ['playwright', 'test', '--project=plugin', '--project=zoo', '--grep=@core', ...positionals];
 const env = { ...process.env, LEO_ABR_PLAYERS: `${home}/package.json` };
 const { status } = spawnSync('npx', args, { stdio: 'inherit', env });
 process.exitCode = status ?? 1;

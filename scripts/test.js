@@ -36,6 +36,7 @@ async function run(name, args, { isBeside = false, variables = {} } = {}) {
   if (isBeside) {
     // Players are measured in real time and mostly wait. Unit tests compute meanwhile, behind other programs.
     setPriority(child.pid, 5);
+    console.log('The unit tests run beside the browser tests; their output comes when they have ended.');
     for (const output of await Promise.all([child.stderr, child.stdout].map(text))) process.stdout.write(output);
   }
   const status = await ended;

@@ -47,7 +47,9 @@ describePlayers([['Shaka 5'], ['Shaka 4']] as const, (playerName) => {
     });
     // The buffer may exceed the goal by the time between two of Shaka's checks.
     for (const level of seen.levels) expect(level).toBeLessThan(3.6);
-    expect(seen.afterSeek).toMatchObject({ bufferLevelSeconds: 0, segmentIndex: 12 });
+    // In WebKit, Shaka may begin a segment earlier.
+    expect(seen.afterSeek.bufferLevelSeconds).toBe(0);
+    expect([11, 12]).toContain(seen.afterSeek.segmentIndex);
     expect(new Set(seen.sessions)).toEqual(new Set([1, 2]));
     expect(seen.first).toMatchObject({ segmentIndex: 0, nowSeconds: 0, downloads: [] });
     expect(seen).toMatchObject({ decidedLater: 0, status: 'detached' });
