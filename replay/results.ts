@@ -121,17 +121,10 @@ export interface LiveMetrics {
   jumps: number;
 }
 
-/** On demand. QoE-linear in Mbit/s of undisturbed 4 s segments; replay/evaluation has the formulas. */
+/** On demand. */
 export interface FirstMinute {
-  qoeFirst30Seconds: number;
-  qoeFirst60Seconds: number;
   /** Perceived QoE of the first 60 s of media. */
   perceivedFirst60Seconds: number;
-  /** QoE of the whole session. Each segment counts by the share of viewers who still watch it. */
-  watchedQoe: number;
-  /** `watchedQoe` if half of the viewers leave within 30 s, and within 600 s. */
-  watchedQoe30Seconds: number;
-  watchedQoe600Seconds: number;
   /** From the first request until a segment plays that has 80 % of the mean bitrate after the first minute of media. */
   rampSeconds: number;
 }

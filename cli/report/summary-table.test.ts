@@ -82,7 +82,6 @@ test('live sessions have columns of their own', () => {
       },
       ...{ 'stall s / min': '0.50', 'latency, s': '1.30', 'latency p95, s': '1.50', 'off rate 1, %': '25.0' },
       ...{
-        'jumps / min': '0.50',
         'perceived, difference': '0.0',
         'QoE, difference': '0.00',
         'Mbit/s, difference': '+0.50',

@@ -28,15 +28,7 @@ const LIVE = {
   freezesPerMinuteDiff: freezesPerMinute,
   bitrateBpsDiff: ({ meanBitrateBps }: SessionResult) => meanBitrateBps,
 };
-const START_NAMES = [
-  'qoeFirst30Seconds',
-  'qoeFirst60Seconds',
-  'perceivedFirst60Seconds',
-  'watchedQoe',
-  'watchedQoe30Seconds',
-  'watchedQoe600Seconds',
-  'rampSeconds',
-] as const;
+const START_NAMES = ['perceivedFirst60Seconds', 'rampSeconds'] as const;
 const LIVE_NAMES = Object.keys(LIVE) as (keyof typeof LIVE)[];
 
 interface ComparisonFrame {

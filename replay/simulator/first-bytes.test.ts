@@ -6,10 +6,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PiecewisePath, QuantileForecast } from '../../abr/index.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
+import { sessionQoe } from '../../abr/qoe/qoe.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { firstMinute } from '../evaluation/figures/first-minute.ts';
 import { type FlightLink, Sender, SharedLink } from '../link/shared-link.ts';
-import type { ResolvedScenario } from '../results.ts';
+import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
@@ -106,7 +107,24 @@ function play(scenario: Scenario, { trace = flat(1), ...access }: Way) {
     ...{ trace, scenario, controller: createLiveMpcL(), forecaster: createBuiltInForecaster(), ...access },
     onDecision: (record) => records.push(record),
   });
-  return { ...session, ...firstMinute(session, scenario), abandonments: abandonmentsIn(records) };
+  const qoeFirst30Seconds = qoeUpTo(30, session, scenario);
+  return { ...session, ...firstMinute(session, scenario), qoeFirst30Seconds, abandonments: abandonmentsIn(records) };
+}
+
+function qoeUpTo(
+  seconds: number,
+  { segments, startupSeconds }: SessionResult,
+  { segmentSeconds, mu, lambda }: Scenario,
+): number {
+  const first = segments.slice(0, Math.ceil(seconds / segmentSeconds));
+  const stallSeconds = first.reduce((sum, one) => sum + one.stallSeconds, 0);
+  const played = {
+    bitratesBps: first.map(({ bitrateBps }) => bitrateBps),
+    segmentSeconds,
+    startupSeconds,
+    stallSeconds,
+  };
+  return sessionQoe(played, { quality: (bitrateBps) => bitrateBps / 1e6, mu, lambda }).qoe;
 }
 
 /** Behind a bucket of some seconds of the link's rate. */

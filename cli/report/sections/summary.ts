@@ -16,17 +16,8 @@ const MEANS = {
   live:
     'Means over sessions. QoE is LoL+’s, in Mbit/s per 4 s of media; latency counts from the capture of a picture, and ' +
     '95 % of the time it is at most "p95"; "off rate 1" is the share of the time that playback is at least 1 % faster or ' +
-    `slower than normal; jumps are seeks to the live edge. ${DATA}`,
-  onDemand:
-    'Means over sessions. Stalls exclude startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of ' +
-    `sessions with stalls of more than 10 s. ${DATA}`,
-};
-const MORE = {
-  live: 'More figures.',
-  onDemand:
-    'More figures. "First 30 s" and "first 60 s" are the QoE of that media; "watch-weighted" counts each segment by the ' +
-    'viewers who still watch it, half of them after a minute ("by 30 s", "by 600 s": after that time); "ramp" is the time ' +
-    'until 80 % of the later bitrate play.',
+    `slower than normal. ${DATA}`,
+  onDemand: `Means over sessions. Stalls exclude startup; "worst 5 %" is the mean of the worst sessions. ${DATA}`,
 };
 /** More columns do not fit a page. */
 const MOST_COLUMNS = 14;
@@ -34,8 +25,7 @@ const DIFFERENCES = {
   live: 'Better is above 0 for QoE and bitrate, below 0 for the others.',
   onDemand:
     'The parts of QoE add up to its difference, in Mbit/s of undisturbed media, above 0 where the algorithm is better; ' +
-    '"worst 5 %" is in seconds of stalls, "data" in percent of the data sent, "over 10 s" in percentage points of the ' +
-    'sessions, below 0 where it is better.',
+    '"worst 5 %" is in seconds of stalls, "data" in percent of the data sent, below 0 where it is better.',
 };
 
 const LINKS =
@@ -58,13 +48,11 @@ export function summaryBlocks(run: Run): Block[] {
   const others = figures.mainFigures(more, MOST_COLUMNS - names.length - 1 - parts.length);
   const links = figures.linksText(results);
   const shown = figures.mainFigures(means, MOST_COLUMNS - names.length);
-  const rest = means.filter((column) => !shown.includes(column));
   const blocks: Block[] = [tableOf(`${MEANS[kind]}${links && ` ${links}`}`, [...names, ...shown], rows)];
   if (compared.length > 0) blocks.push(tableOf(caption, [...names, first!, ...parts, ...others], compared));
   const byLink = figures.linkRows(results);
   const brief = figures.briefFigures(scenario);
   if (byLink.length > 0) blocks.push(tableOf(LINKS, [...figures.rowNames(byLink), ...brief], byLink));
-  if (rest.length > 0) blocks.push({ ...tableOf(MORE[kind], [...names, ...rest], rows), isFolded: true });
   return blocks;
 }
 
