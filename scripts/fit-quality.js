@@ -6,19 +6,26 @@ import { commandLine } from './command-line.js';
 import { codecFactors, csvRows, encodeTargets, frameRateShares, mean, readEncodes, sum } from './measured-encodes.js';
 
 const { values, positionals, refuse } = commandLine(
-  `usage: npm run fit-quality -- <media> <opinion> [--encodes <csv>]
+  `usage: npm run fit-quality -- <media> <opinion> <ratings> [--encodes <csv>]
 
-Fits the model of quality and the prices of perceived QoE, and prints them, the errors on kinds of video and studies that
-a fit leaves out, and rank correlations with ratings. <media> has media files with "vmaf" and "vmafPhone", named
-<kind>-<number>.json, in H.264; <opinion> has the folders WaterlooSQoE-I and WaterlooSQoE-II of KSQI's repository; <csv>
-is from npm run measure-encodes (scripts/encodes.csv).`,
-  { options: { encodes: { type: 'string', default: 'scripts/encodes.csv' } }, positionals: 2 },
+Fits the model of quality and the prices of perceived QoE, and prints them, the errors on kinds of video, sources and
+studies that a fit leaves out, and rank correlations with ratings. <media> has media files with "vmaf" and "vmafPhone",
+named <kind>-<number>.json, in H.264; <opinion> has the folders WaterlooSQoE-I and WaterlooSQoE-II of KSQI's repository;
+<ratings> is the CSV of AVT-VQDB-UHD-1: test, source, codec, width, height, frame_rate, bitrate_bps, mos, vmaf; <csv> is
+from npm run measure-encodes (scripts/encodes.csv).`,
+  { options: { encodes: { type: 'string', default: 'scripts/encodes.csv' } }, positionals: 3 },
 );
-if (positionals.length < 2) refuse(`expected two folders, got ${positionals.join(' ') || 'none'}`);
+if (positionals.length < 3) refuse(`expected two folders and a CSV, got ${positionals.join(' ') || 'none'}`);
 const { modelledQuality, perceivedQoe, QUALITY_PARAMETERS } = await bundledSources('abr/index.ts');
 
 /** VMAF's phone model is assumed, not fitted, to be for a screen of about half of a television's height. */
 const PHONE_LINES = 540;
+/** VMAF judges a video against its source, so its full frame rate counts as this. */
+const FULL_RATE = 60;
+/** Viewers' ratings and our encodes count whole; VMAF of media, which are many encodes of few videos, by this. */
+const MEDIA_WEIGHT = 0.15;
+/** Mean opinions of 1 to 5 on the scale of quality: nobody rates every clip with 5. */
+const qualityOfMos = (mos) => (100 * (mos - 1)) / 3.75;
 /**
  * Published prices. Comyco (MM 2019, fitted on WaterlooSQoE-III) has 0.8469 per point of VMAF, less 28.8 per second of
  * stall and 1.06 per point of a fall. Hossfeld et al. (2011) have exp(-(0.15 seconds + 0.19) stalls). KSQI prices
@@ -42,12 +49,25 @@ function mediaTargets(folder) {
       const group = name.replace(/-.*/, '');
       return representations
         .map((encoding, i) => [
-          { group, encoding, quality: mean(vmaf[i]) },
-          { group, encoding: { ...encoding, displayedLines: PHONE_LINES }, quality: mean(vmafPhone[i]) },
+          { group, encoding: atFullRate(encoding), quality: mean(vmaf[i]), weight: MEDIA_WEIGHT },
+          {
+            ...{ group, quality: mean(vmafPhone[i]), weight: MEDIA_WEIGHT },
+            encoding: { ...atFullRate(encoding), displayedLines: PHONE_LINES },
+          },
         ])
         .filter((_, i) => representations[i].height < 1080)
         .flat();
     });
+}
+
+const atFullRate = (encoding) => ({ ...encoding, frameRate: FULL_RATE });
+
+/** Clips on a television of 2160 lines. */
+function ratedTargets(file) {
+  return csvRows(file).map(({ test, source, codec, width, height, frame_rate, bitrate_bps, mos, vmaf }) => ({
+    ...{ group: source, test, mos, vmaf, quality: qualityOfMos(mos) },
+    encoding: { bitrateBps: bitrate_bps, codec, width, height, frameRate: frame_rate, displayedLines: 2160 },
+  }));
 }
 
 /** A study's clips. A stall before the first chunk is the startup. A bitrate is a representation's mean in the clip. */
@@ -153,9 +173,10 @@ function studyTargets(clips, group) {
   const [offset, slope] = leastSquares(columns, full.map(mosOf));
   return even.map((clip) => {
     const { frameRate, ...encoding } = clip.encodings[0];
-    return isFull(clip)
-      ? { group, encoding, quality: mean(clip.vmafs) }
-      : { group, encoding: { ...encoding, frameRate }, quality: Math.min(100, (clip.mos - offset) / slope) };
+    if (isFull(clip)) return { group, encoding: atFullRate(encoding), quality: mean(clip.vmafs) };
+    // Rated beside clips of 30 pictures per second, which count as full here.
+    const doubled = { ...encoding, frameRate: (frameRate * FULL_RATE) / 30 };
+    return { group, encoding: doubled, quality: Math.min(100, (clip.mos - offset) / slope) };
   });
 }
 
@@ -194,12 +215,14 @@ function fitPrices(clips, names) {
   return Object.fromEntries(names.map((name, i) => [name, solved[i + 2] / solved[1]]));
 }
 
-const [mediaFolder, opinionFolder] = positionals;
+const [mediaFolder, opinionFolder, ratingsFile] = positionals;
 const encodes = readEncodes(values.encodes);
 const studies = Object.fromEntries(STUDIES.map((name) => [name, clipsOf(join(opinionFolder, `Waterloo${name}`))]));
+const rated = ratedTargets(ratingsFile);
 const targets = [
   ...mediaTargets(mediaFolder),
   ...encodeTargets(encodes),
+  ...rated,
   ...STUDIES.flatMap((name) => studyTargets(studies[name], name)),
 ];
 const line = (name, values, digits) =>
@@ -210,7 +233,21 @@ const shown = (values) =>
     .join(', ');
 
 const fitted = fitQuality(targets);
-console.log(`Model of quality: ${shown(fitted)}\n`);
+console.log(`Model of quality: ${shown(fitted)}`);
+for (const codec of ['hevc', 'vp9']) {
+  const of = rated.filter(({ encoding }) => encoding.codec === codec);
+  const lossOf = (factor) =>
+    sum(
+      of.map(({ encoding: { bitrateBps, ...encoding }, quality }) => {
+        const asH264 = { ...encoding, codec: 'h264', bitrateBps: bitrateBps / factor };
+        return (quality - modelledQuality(asH264, fitted)) ** 2;
+      }),
+    );
+  const factors = Array.from({ length: 61 }, (_, i) => 0.4 + i / 100);
+  const best = factors.reduce((a, b) => (lossOf(b) < lossOf(a) ? b : a));
+  console.log(`  ${codec} by ratings: ${best.toFixed(2)} bits for a bit of H.264`);
+}
+console.log('');
 console.log('A fit leaves out            targets     bias  |error|');
 const groups = [...new Set(targets.map(({ group }) => group))];
 const without = Object.fromEntries(
@@ -224,6 +261,15 @@ for (const group of groups) {
     const title = isPhone ? `${group}, phone` : group;
     if (of.length > 0) line(title, [of.length, mean(errors), mean(errors.map(Math.abs))], 1);
   }
+}
+
+const leftOut = rated.map(({ group, encoding }) => modelledQuality(encoding, without[group]));
+console.log('\nRatings at 2160 lines: |error|, rank correlation of the model without the source, and of VMAF');
+line('all', [mean(rated.map(({ quality }, i) => Math.abs(leftOut[i] - quality)))], 1);
+for (const test of [...new Set(rated.map(({ test }) => test))]) {
+  const of = rated.map((clip, i) => ({ ...clip, left: leftOut[i] })).filter((clip) => clip.test === test);
+  const correlation = (key) => rankCorrelation(of.map(key), of.map(mosOf));
+  line(`test ${test}`, [correlation(({ left }) => left), correlation(({ vmaf }) => vmaf)], 3);
 }
 
 console.log('\nBits for a bit of H.264, by codec (mean less and plus a standard deviation over sources)');

@@ -1,9 +1,6 @@
 /** Reads the measurements of `npm run measure-encodes` for `npm run fit-quality`. */
 import { readFileSync } from 'node:fs';
 
-/** Encodes have more weight than other targets, because they are few. */
-const WEIGHT = 3;
-
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 export const mean = (values) => sum(values) / values.length;
 
@@ -11,7 +8,7 @@ export const mean = (values) => sum(values) / values.length;
 export function csvRows(file) {
   const [names, ...lines] = readFileSync(file, 'utf8')
     .trim()
-    .split('\n')
+    .split(/\r?\n/)
     .map((line) => line.split(','));
   const parsed = (cell) => (Number.isNaN(Number(cell)) ? cell : Number(cell));
   return lines.map((cells) => Object.fromEntries(names.map((name, i) => [name, parsed(cells[i])])));
@@ -29,8 +26,11 @@ export function encodeTargets(encodes) {
   return encodes
     .filter(({ displayLines, frameRate }) => displayLines >= 1080 && frameRate === 30)
     .map(({ source, codec, lines, displayLines, bitrateBps, quality }) => ({
-      ...{ group: `encodes for ${displayLines}`, source, quality, weight: WEIGHT },
-      encoding: { bitrateBps, codec, width: (lines * 16) / 9, height: lines, displayedLines: displayLines },
+      ...{ group: `encodes for ${displayLines}`, source, quality },
+      encoding: {
+        ...{ bitrateBps, codec, width: (lines * 16) / 9, height: lines },
+        ...{ frameRate: 60, displayedLines: displayLines },
+      },
     }));
 }
 

@@ -22,8 +22,8 @@ test('quality is within 0 and 100, rises with the bitrate by ever less, and flat
     });
   }
   expect(modelledQuality({ bitrateBps: 0.3e6 })).toBeLessThan(40);
-  expect(modelledQuality({ bitrateBps: 3.5e6 })).toBeGreaterThan(85);
-  expect(modelledQuality({ bitrateBps: 120e6 }) - modelledQuality({ bitrateBps: 8e6 })).toBeLessThan(6);
+  expect(modelledQuality({ bitrateBps: 3.5e6 })).toBeGreaterThan(75);
+  expect(modelledQuality({ bitrateBps: 120e6 }) - modelledQuality({ bitrateBps: 8e6 })).toBeLessThan(8);
 });
 
 test('a ladder to 2160 lines, or above 16 Mbit/s, is seen on a display of 2160, where quality rises up to the top', () => {
@@ -31,17 +31,15 @@ test('a ladder to 2160 lines, or above 16 Mbit/s, is seen on a display of 2160, 
   const large = rates.map((encoding) => modelledQuality({ ...encoding, displayedLines: usualDisplayedLines(rates) }));
   expect(large[0]).toBeLessThan(modelledQuality(rates[0]!) - 5);
   const rises = large.slice(1).map((quality, i) => quality - large[i]!);
-  for (const [i, rise] of rises.entries()) {
-    expect(rise).toBeGreaterThan(0.3);
-    if (i > 0) expect(rise).toBeLessThan(rises[i - 1]!);
-  }
+  for (const rise of rises) expect(rise).toBeGreaterThan(0.3);
+  expect(rises.at(-1)).toBeLessThan(2);
   expect(usualDisplayedLines(rates)).toBe(2160);
   expect(usualDisplayedLines(rates.slice(0, 4))).toBe(1080);
   expect(usualDisplayedLines([sized(480), sized(2160)])).toBe(2160);
   expect(usualDisplayedLines([{ ...sized(1440), bitrateBps: 30e6 }])).toBe(1080);
 });
 
-test('quality rises with lines up to the displayed ones, with pictures per second up to 30, and on a smaller display', () => {
+test('quality rises with lines up to the displayed ones, with pictures per second up to 60, and on a smaller display', () => {
   forAll([LINES, LINES], SEED, (a, b) => {
     const [fewer, more] = [Math.min(a, b), Math.max(a, b)];
     expect(modelledQuality(sized(fewer))).toBeLessThanOrEqual(modelledQuality(sized(more)));
@@ -52,7 +50,8 @@ test('quality rises with lines up to the displayed ones, with pictures per secon
   expect(onPhone(1080)).toBeCloseTo(onPhone(360), 9);
   const at = (frameRate: number) => modelledQuality({ bitrateBps: 2e6, frameRate });
   expect(at(10)).toBeLessThan(at(24));
-  expect(at(60)).toBe(at(30));
+  expect(at(30)).toBeLessThan(at(60));
+  expect(at(120)).toBe(at(60));
 });
 
 test('other codecs need fewer bits; pictures on their side count like upright ones, 0 as unknown', () => {

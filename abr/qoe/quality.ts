@@ -1,6 +1,6 @@
 /**
- * A model of the picture's quality: 0 to 100, on VMAF's scale for a television at the usual distance. quality.md has
- * its data and its limits.
+ * A model of the picture's quality: 0 to 100, as viewers rate it: 100 (mean opinion - 1) / 3.75, where 5 is excellent. 90
+ * is a mean opinion of 4.4. quality.md has its data and its limits.
  */
 
 export interface Encoding {
@@ -8,7 +8,7 @@ export interface Encoding {
   /** Pixels. If one of them is missing or 0, both follow from the bitrate (`USUAL_LADDER`). */
   width?: number | undefined;
   height?: number | undefined;
-  /** Pictures per second; 0 and more than 30 count as 30. Default 30. */
+  /** Pictures per second; more than 60 count as 60. Default, and for 0: 30. */
   frameRate?: number | undefined;
   /** An RFC 6381 string (`hvc1.1.6.L93.B0`) or a name; unknown codecs count as H.264. Default: H.264. */
   codec?: string | undefined;
@@ -28,14 +28,14 @@ export interface QualityParameters {
 
 /** From `npm run fit-quality`. */
 export const QUALITY_PARAMETERS: QualityParameters = {
-  level: 1.16,
-  bitrate: 0.776,
-  lines: 0.58,
-  display: 0.824,
-  frameRate: 0.0832,
+  level: 0.882,
+  bitrate: 0.699,
+  lines: 0.464,
+  display: 1.26,
+  frameRate: 0.076,
 };
 
-/** Bits of a codec that do as much as a bit of H.264; published, and confirmed by encodes (quality.md). */
+/** Bits of a codec that do as much as a bit of H.264; published, and confirmed by ratings and encodes (quality.md). */
 const CODECS: readonly (readonly [RegExp, number])[] = [
   [/^(hvc1|hev1|hevc|h\.?265)/i, 0.65],
   [/^vp0?9/i, 0.7],
@@ -46,14 +46,15 @@ const CODECS: readonly (readonly [RegExp, number])[] = [
 const USUAL_LADDER = { bitrateBps: 6e6, lines: 1080, exponent: 0.45 };
 
 const TELEVISION_LINES = 1080;
-const FULL_FRAME_RATE = 30;
+const FULL_FRAME_RATE = 60;
+const USUAL_FRAME_RATE = 30;
 /** A ladder with more lines than this (usual at 16 Mbit/s) is made for a display of 2160 lines. */
 const MOST_TELEVISION_LINES = 1680;
 
 /** The quality, at most 100, rises by ever less with the bitrate and the resolution. */
 export function modelledQuality(encoding: Encoding, parameters: QualityParameters = QUALITY_PARAMETERS): number {
   const { displayedLines = TELEVISION_LINES } = encoding;
-  const frameRate = encoding.frameRate || FULL_FRAME_RATE;
+  const frameRate = encoding.frameRate || USUAL_FRAME_RATE;
   const effect =
     Math.exp(parameters.level) *
     (h264Bps(encoding) / 1e6) ** parameters.bitrate *
