@@ -8,6 +8,7 @@ import { harmonicSpread, noStartup, withForecast } from './mpc-l/ablations.ts';
 import { createLiveMpcL, type LiveMpcLOptions } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from './mpc-l/options.ts';
+import { USUAL_PRICE_PER_MBPS } from './qoe/perceived-qoe.ts';
 import type { Objective } from './qoe/qoe.ts';
 import { Bola } from './rules/bola.ts';
 import { Throughput } from './rules/throughput.ts';
@@ -28,7 +29,7 @@ type Create = (options: ControllerOptions) => Controller;
 /** Values in names: risks (`mpc-l:risk-0.25`), median watch times in seconds, prices in quality per Mbit/s. */
 const NAMED_RISKS = [0, 0.1, 0.25, 0.5, 1];
 const NAMED_WATCH_SECONDS = [60, 120, Number.POSITIVE_INFINITY];
-const NAMED_PRICES = [0, 0.1, 0.25, 0.5, 1, 2, 4];
+const NAMED_PRICES = [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.5, 1, 2];
 
 const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   name,
@@ -91,9 +92,9 @@ export function objectiveOf(name: string): Objective {
   return asked ?? (/^mpc-[lo](:|$)/.test(name) ? 'perceived' : 'linear');
 }
 
-/** The price of bits in a name, in quality per Mbit/s; 0 without one. */
+/** The price of bits in a name, in quality per Mbit/s; the plugin's default without one. Only `perceived` has it. */
 export function pricePerMbpsOf(name: string): number {
-  return Number(/:saves-([\d.]+)$/.exec(name)?.[1] ?? 0);
+  return Number(/:saves-([\d.]+)$/.exec(name)?.[1] ?? USUAL_PRICE_PER_MBPS);
 }
 
 /** A new controller for one session. Throws `InputError` for an unknown name (with all known names) or an invalid option. */

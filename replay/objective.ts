@@ -5,22 +5,28 @@ import { type Pictures, weightsOfPictures } from '../session/decisions/qualities
 import type { QualityOf } from '../session/requests/segment-qualities.ts';
 import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';
+import { encodingsOf } from './segment-qualities.ts';
 
 /**
- * Weights as in a page, but with the scenario's prices of Mbit/s and without picture sizes: the pictures are stand-ins,
- * whose sizes say nothing about the scenario's bitrates.
+ * Weights as in a page, but with the scenario's prices of Mbit/s, and its pictures' sizes: the pictures that are played
+ * are stand-ins.
  */
 export function scenarioWeights(
-  { ladderBps, mu, lambda }: Pick<Scenario, 'ladderBps' | 'mu' | 'lambda'>,
+  scenario: Pick<Scenario, 'ladderBps' | 'lines' | 'mu' | 'lambda'>,
   objective: Objective,
   pricePerMbps = 0,
 ): (pictures: Pictures) => QoeWeights {
+  const { ladderBps, mu, lambda } = scenario;
   const linear = { ...bitrateWeights('linear', ladderBps), mu, lambda };
+  const encodings = encodingsOf(scenario);
   const weightsOf = weightsOfPictures(objective, pricePerMbps);
   return ({ ladder, live }) =>
     objective === 'linear'
       ? linear
-      : weightsOf({ ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
+      : weightsOf({
+          ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps, ...encodings[ladderBps.indexOf(bitrateBps)] })),
+          live,
+        });
 }
 
 /** The qualities of the scenario's segments, if any. `indexOf` returns a representation id's index in the ladder. */

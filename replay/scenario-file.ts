@@ -26,6 +26,7 @@ const NUMBERS = {
 } as const satisfies Record<string, NumberRule>;
 
 const OTHER_FIELDS = [
+  'lines',
   'segmentCount',
   'mu',
   'traceScale',
@@ -37,7 +38,15 @@ const OTHER_FIELDS = [
   'media',
 ];
 /** Fields that `media` replaces. */
-const MEDIA_FIELDS = ['ladderBps', 'segmentSeconds', 'segmentSizesBits', 'qualities', 'sizeSpread', 'sizeSeed'];
+const MEDIA_FIELDS = [
+  'ladderBps',
+  'segmentSeconds',
+  'segmentSizesBits',
+  'qualities',
+  'sizeSpread',
+  'sizeSeed',
+  'lines',
+];
 const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
 
 const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
@@ -92,6 +101,7 @@ export function parseScenario(text: string, file: string, readMedia?: (name: str
   const scenario: Scenario = {
     name: check.text('name', nameOf(file)),
     ...{ ladderBps, ...numbers, segmentCount },
+    ...(fields['lines'] !== undefined && { lines: linesFrom(check, ladderBps.length) }),
     mu: check.number('mu', { min: 0, default: ladderBps[ladderBps.length - 1]! / 1e6 }),
     traceScale: traceScaleFrom(check, fields['traceScale']),
     browser,
@@ -101,6 +111,14 @@ export function parseScenario(text: string, file: string, readMedia?: (name: str
   const resolved =
     sizes === undefined ? resolveScenario(scenario) : { ...scenario, segmentSizesBits: sizes.slice(0, segmentCount) };
   return { ...resolved, ...(qualities && { qualities: qualities.slice(0, segmentCount) }) };
+}
+
+function linesFrom(check: FieldCheck, representations: number): number[] {
+  const lines = check.numbers('lines');
+  if (lines.length !== representations || lines.some((one) => !(one > 0))) {
+    check.wrong('lines', `${representations} numbers above 0, one per bitrate of the ladder`);
+  }
+  return lines;
 }
 
 /** The fields, with the fields of the file that `media` names. */

@@ -7,6 +7,11 @@ export interface Scenario {
   name: string;
   /** Bitrates in bit/s, ascending. */
   ladderBps: readonly number[];
+  /**
+   * Lines of each bitrate's picture, 16:9, which also tell the display that the ladder is made for: of 2160 lines if a
+   * picture has more than 1680, else of 1080. Default: usual for the bitrate.
+   */
+  lines?: readonly number[];
   segmentSeconds: number;
   segmentCount: number;
   /** A request is sent when buffer level + segment duration < this. */
@@ -86,6 +91,7 @@ export const MEASURED_BROWSER: BrowserModel = {
 
 const UHD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
   ladderBps: [3e6, 8e6, 15e6, 30e6, 60e6, 120e6],
+  lines: [720, 1080, 1440, 2160, 2160, 2160],
   segmentSeconds: 4,
   segmentCount: 48,
   rttSeconds: 0.04,
@@ -100,6 +106,7 @@ const UHD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
 const HD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
   ...UHD,
   ladderBps: [1e6, 2.5e6, 5e6, 8e6, 16e6, 30e6],
+  lines: [480, 720, 1080, 1080, 1080, 1080],
   mu: 30,
   traceScale: { factor: 0.25 },
 };
@@ -112,6 +119,7 @@ const LIVE_SEGMENTS = 100;
 const LIVE_HD: Omit<Scenario, 'name' | 'live'> = {
   ...UHD,
   ladderBps: [1e6, 2.5e6, 5e6, 8e6, 12e6, 16e6, 22e6, 30e6],
+  lines: [480, 720, 1080, 1080, 1080, 1080, 1080, 1080],
   segmentSeconds: 2,
   segmentCount: LIVE_SEGMENTS,
   // dash.js's default. At the live edge the target latency limits the buffer.
@@ -122,6 +130,7 @@ const LIVE_HD: Omit<Scenario, 'name' | 'live'> = {
 const LIVE_UHD: typeof LIVE_HD = {
   ...LIVE_HD,
   ladderBps: [3e6, 8e6, 15e6, 30e6, 45e6, 60e6, 90e6, 120e6],
+  lines: [720, 1080, 1440, 2160, 2160, 2160, 2160, 2160],
   mu: 120,
   traceScale: { meanBps: 100e6 },
 };
@@ -136,6 +145,7 @@ const LIVE: Omit<LiveStream, 'targetLatencySeconds'> = {
 const LADDER: Omit<Scenario, 'name'> = {
   ...UHD,
   ladderBps: [400e3, 800e3, 1.5e6, 2.5e6, 4e6, 6e6, 8e6],
+  lines: [360, 480, 540, 720, 1080, 1080, 1080],
   bufferCapSeconds: 20,
   rttSeconds: 0.05,
   mu: 8,
@@ -144,6 +154,7 @@ const LADDER: Omit<Scenario, 'name'> = {
 const SHORT: Omit<Scenario, 'name' | 'segmentSeconds' | 'segmentCount'> = {
   ...LADDER,
   ladderBps: [460e3, 1.06e6, 2.26e6, 4.76e6],
+  lines: [360, 480, 720, 1080],
   bufferCapSeconds: 30,
   mu: 4.76,
 };
@@ -163,6 +174,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ...UHD,
     name: 'pensieve-60',
     ladderBps: [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3],
+    lines: [240, 360, 480, 720, 1080, 1440],
     bufferCapSeconds: 60,
     rttSeconds: 0.08,
     mu: 4.3,
@@ -178,6 +190,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ...UHD,
     name: 'cmab',
     ladderBps: [1e6, 2e6, 3e6, 4e6, 5e6, 6e6],
+    lines: [480, 720, 720, 1080, 1080, 1080],
     segmentSeconds: 2,
     segmentCount: 160,
     bufferCapSeconds: 18,

@@ -106,8 +106,8 @@ export function laterSegments(
       qualityScale: mediaSeconds / QOE_UNIT_SECONDS,
       transitions,
       sizesBits: sizesAt(state, i + 1),
-      // Without qualities of their own, all segments share the last ones.
-      qualities: state.upcomingQualities ? qualitiesAt(state, i + 1) : lastQualities,
+      // Without qualities or prices of their own, all segments share the last ones.
+      qualities: state.upcomingQualities || weights.pricePerMbps ? qualitiesAt(state, i + 1) : lastQualities,
       watchShare: shares[i + 1]! / shares[i]!,
     };
   });

@@ -30,7 +30,14 @@ export const PERCEIVED_PRICES: PerceivedPrices = {
 };
 
 /**
- * The weights that plan on what viewers see. `pricePerMbps`: quality less for each Mbit/s, default 0. Startup costs as
+ * Points of quality that a Mbit/s must add: by default, and for viewers who save data. quality.md says how both are
+ * chosen.
+ */
+export const USUAL_PRICE_PER_MBPS = 0.05;
+export const SAVING_PRICE_PER_MBPS = 0.5;
+
+/**
+ * The weights that plan on what viewers see. `pricePerMbps`: see `QoeWeights`. Startup costs as
  * much as a stall, because viewers who wait leave (Krishnan and Sitaraman, IMC 2012), which ratings of whole clips do
  * not show. Live plans sum quality over seconds instead of units of 4 s, as LoL+ does.
  */
@@ -41,7 +48,8 @@ export function perceivedWeights(
   const { stall, stallSecond, fall, rise } = PERCEIVED_PRICES;
   const units = isLive ? QOE_UNIT_SECONDS : 1;
   return {
-    quality: (bitrateBps) => qualityOf(bitrateBps) - (pricePerMbps * bitrateBps) / 1e6,
+    quality: qualityOf,
+    pricePerMbps,
     mu: units * stallSecond,
     stall: units * stall,
     lambda: units * fall,

@@ -17,7 +17,9 @@ export interface Encoding {
 }
 
 export interface QualityParameters {
-  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines at full size. An effect of 1 is a quality of 50. */
+  /** The quality that no bitrate exceeds. */
+  ceiling: number;
+  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines at full size. An effect of 1 is 71 % of the ceiling. */
   level: number;
   /** Exponents of the bitrate, the lines (at most the displayed lines), the display's size, and the frame rate. */
   bitrate: number;
@@ -28,11 +30,12 @@ export interface QualityParameters {
 
 /** From `npm run fit-quality`. */
 export const QUALITY_PARAMETERS: QualityParameters = {
-  level: 0.882,
-  bitrate: 0.699,
-  lines: 0.464,
-  display: 1.26,
-  frameRate: 0.076,
+  ceiling: 96.2,
+  level: 0.0803,
+  bitrate: 0.48,
+  lines: 0.31,
+  display: 0.859,
+  frameRate: 0.0768,
 };
 
 /** Bits of a codec that do as much as a bit of H.264; published, and confirmed by ratings and encodes (quality.md). */
@@ -51,7 +54,7 @@ const USUAL_FRAME_RATE = 30;
 /** A ladder with more lines than this (usual at 16 Mbit/s) is made for a display of 2160 lines. */
 const MOST_TELEVISION_LINES = 1680;
 
-/** The quality, at most 100, rises by ever less with the bitrate and the resolution. */
+/** The quality rises by ever less with the bitrate and the resolution, up to the ceiling. */
 export function modelledQuality(encoding: Encoding, parameters: QualityParameters = QUALITY_PARAMETERS): number {
   const { displayedLines = TELEVISION_LINES } = encoding;
   const frameRate = encoding.frameRate || USUAL_FRAME_RATE;
@@ -60,7 +63,8 @@ export function modelledQuality(encoding: Encoding, parameters: QualityParameter
     (h264Bps(encoding) / 1e6) ** parameters.bitrate *
     (Math.min(linesOf(encoding), displayedLines) / TELEVISION_LINES) ** parameters.lines *
     (TELEVISION_LINES / displayedLines) ** parameters.display;
-  return ((100 * effect) / (1 + effect)) * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
+  const share = effect / Math.hypot(1, effect);
+  return parameters.ceiling * share * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
 }
 
 /** Lines of the display that a ladder is made for: `Encoding.displayedLines` if the picture's size is unknown. */

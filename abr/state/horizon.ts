@@ -30,7 +30,7 @@ export function horizonOf(
 /**
  * Value of a second of buffer to the segments after the horizon: the quality that the bits of a second on this link
  * add, at the slope between the ladder's bitrates around the link's rate. On a link below the lowest bitrate the bits
- * play media that would be missing. A link faster than the ladder has bits to spare.
+ * play media that would be missing. A link faster than the ladder, or than what its bits are worth, has bits to spare.
  */
 export function bufferedSecondValue(
   { ladderBps, playbackRate }: PlayerState,
@@ -48,5 +48,5 @@ export function bufferedSecondValue(
       ? qualities[0]! / ladderBps[0]!
       : (qualities[next]! - qualities[at]!) / Math.max(1, ladderBps[next]! - ladderBps[at]!);
   const usedBps = bps > ladderBps[top]! ? ladderBps[top]! ** 2 / bps : bps;
-  return ((slope * usedBps) / QOE_UNIT_SECONDS) * playbackRate;
+  return ((Math.max(0, slope) * usedBps) / QOE_UNIT_SECONDS) * playbackRate;
 }

@@ -26,10 +26,18 @@ export function secondsAt({ upcomingSeconds, segmentSeconds }: PlayerState, k: n
   return (upcomingSeconds && upcomingSeconds[k]) || segmentSeconds;
 }
 
-/** Qualities of the k-th segment from now. Unknown qualities equal the last known segment's, or the bitrates'. */
-export function qualitiesAt({ upcomingQualities: rows, ladderBps, weights }: PlayerState, k: number) {
+/**
+ * Qualities of the k-th segment from now, less the price of its bits. Unknown qualities equal the last known segment's,
+ * or the bitrates'.
+ */
+export function qualitiesAt(state: PlayerState, k: number): readonly number[] {
+  const { upcomingQualities: rows, ladderBps, weights } = state;
   const row = rows?.[Math.min(k, rows.length - 1)];
-  return row?.length === ladderBps.length ? row : ladderBps.map((bps) => weights.quality(bps));
+  const qualities = row?.length === ladderBps.length ? row : ladderBps.map((bps) => weights.quality(bps));
+  if (!weights.pricePerMbps) return qualities;
+  const perBit = weights.pricePerMbps / 1e6 / secondsAt(state, k);
+  const sizesBits = sizesAt(state, k);
+  return qualities.map((quality, r) => quality - perBit * sizesBits[r]!);
 }
 
 /**
@@ -37,9 +45,16 @@ export function qualitiesAt({ upcomingQualities: rows, ladderBps, weights }: Pla
  * the segment to decide on, so that a change of scene is not a switch.
  */
 export function switchCosts(state: PlayerState): number[] {
-  const { previousBitrateBps, ladderBps, weights } = state;
   const qualities = qualitiesAt(state, 0);
-  if (previousBitrateBps === undefined) return qualities.map(() => 0);
-  const from = qualities[ladderBps.indexOf(previousBitrateBps)] ?? weights.quality(previousBitrateBps);
-  return qualities.map((to) => changeCost(weights, from, to));
+  const from = previousQuality(state, qualities);
+  return qualities.map((to) => changeCost(state.weights, from, to));
+}
+
+/** Quality of the previous bitrate, less the price of its bits; NaN without a previous bitrate. */
+export function previousQuality(
+  { previousBitrateBps: bps, ladderBps, weights }: PlayerState,
+  qualities: readonly number[],
+): number {
+  if (bps === undefined) return Number.NaN;
+  return qualities[ladderBps.indexOf(bps)] ?? weights.quality(bps) - ((weights.pricePerMbps || 0) * bps) / 1e6;
 }

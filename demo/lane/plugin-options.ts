@@ -39,11 +39,9 @@ export function pluginOptions(
   const { link, sizes } = session;
   const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
   const objective = objectiveOf(controller);
-  const saveData = pricePerMbpsOf(controller);
   const common: LeoAbrOptions & InternalOptions = {
     qoe: objective,
-    weights: scenarioWeights(scenario, objective, saveData),
-    saveData,
+    weights: scenarioWeights(scenario, objective, pricePerMbpsOf(controller)),
     seed: SEED,
     sizes,
     // UTC is the time of the trace, so that handovers occur when they did in the recording.

@@ -130,11 +130,3 @@ test("the state holds the trace's UTC, true sizes and the scenario's weights", (
   expect(last!.upcomingSizesBits).toHaveLength(1);
   expect(first!.weights.mu).toBe(PAPER.mu);
 });
-
-test("a price of bits also lowers the segments' own qualities", () => {
-  const states: PlayerState[] = [];
-  const onDecision = ({ state }: AnswerRecord) => states.push(state);
-  const scenario = { ...resolveScenario(PAPER), qualities: Array(4).fill([50, 90]) };
-  play(traceOf([2, 2]), always(1), {}, { scenario, objective: 'perceived', pricePerMbps: 3, onDecision });
-  expect(states[0]!.upcomingQualities).toEqual(Array(4).fill([50 - 3, 90 - 2 * 3]));
-});

@@ -8,7 +8,7 @@ import type { ResolvedOptions } from '../../session/page/options.ts';
 /** Uncertainty of the player's UTC, as of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
 
-interface Given extends Pick<ResolvedOptions, 'host' | 'weightsOf' | 'quality' | 'pricePerMbps' | 'seed'> {
+interface Given extends Pick<ResolvedOptions, 'host' | 'weightsOf' | 'quality' | 'seed'> {
   controller: Controller;
   forecaster: Forecaster | undefined;
   downloadsKept: number | undefined;

@@ -33,6 +33,17 @@ test('decide asks for the situation of a first segment, whose ladder the page ma
   expect(port.firsts).toEqual([true, false, true]);
 });
 
+test('a bitrate that the stream does not declare has no price before a size is learnt', () => {
+  const prices = ([{ isEstimated: true }, {}] as const).map((more) => {
+    const port = new FakePort();
+    port.now = { ...port.now!, ladder: port.now!.ladder.map((one) => ({ ...one, ...more })) };
+    const controller = new ScriptedAbandoning();
+    adapted({ controller, qoe: 'perceived', saveData: 3 }, port).decisions.decide();
+    return controller.states[0]!.weights.pricePerMbps;
+  });
+  expect(prices).toEqual([0, 3]);
+});
+
 test('decide asks the controller once per segment on demand, if the player asks again and again', () => {
   const core = scripted(Object.assign(new FakePort(), { isPolled: true }));
   const { controller, port, decisions, asked, requests, events } = core;

@@ -10,7 +10,7 @@ import type { SessionRecord } from '../requests/session.ts';
 import type { Clocks } from '../requests/session-clock.ts';
 import { type NextSegment, UpcomingSegments } from '../requests/upcoming-segments.ts';
 
-export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon' | 'pricePerMbps' | 'usesQuality'>;
+export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon' | 'usesQuality'>;
 
 interface StateParts {
   situation: Situation;
@@ -44,8 +44,10 @@ export function playerState({
   const segments = new UpcomingSegments(situation, next, Math.max(LARGEST_HORIZON, options.horizon));
   const indexInPeriod = segments.rows[0]!.index;
   const live = record.live.state(situation, startOf(situation, next, loading), clocks.nowSeconds);
-  const { pricePerMbps } = options;
-  const upcomingQualities = options.usesQuality ? qualities.upcoming(situation, segments, pricePerMbps) : undefined;
+  const upcomingQualities = options.usesQuality ? qualities.upcoming(situation, segments) : undefined;
+  const weights = options.weightsOf(situation);
+  // Before a size is learnt, an estimated bitrate says little about what its bits cost.
+  const isGuess = record.downloads.length === 0 && ladder.some(({ isEstimated }) => isEstimated);
   const { sizesBits, nextSeconds } = sizes.upcoming(situation, segments);
   return {
     ...clocks,
@@ -63,7 +65,7 @@ export function playerState({
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: record.downloads,
     ...(assumed && { assumed }),
-    weights: options.weightsOf(situation),
+    weights: isGuess ? { ...weights, pricePerMbps: 0 } : weights,
     ...(live && { live }),
   };
 }

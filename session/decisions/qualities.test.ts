@@ -26,12 +26,13 @@ test('ranks change their places; where one representation has none, nothing chan
   expect(ladderQualities([rung(360, 8e5), ...ranked.slice(1)], undefined)).toEqual(modelled);
 });
 
-test('the objectives: perceived quality less the price of bits, Mbit/s, their logarithm', () => {
+test('the objectives: perceived quality and the price of bits, Mbit/s, their logarithm', () => {
   const pictures = { ladder, displayedLines: undefined, live: undefined };
   const perceived = objectiveWeights('perceived', pictures, 2);
-  expect(perceived.quality(25e5)).toBeCloseTo(modelled[1]! - 5, 9);
+  expect(perceived.quality(25e5)).toBeCloseTo(modelled[1]!, 9);
+  expect(perceived.pricePerMbps).toBe(2);
   // Of a bitrate that is not in the ladder.
-  expect(perceived.quality(1e6)).toBeCloseTo(modelledQuality({ bitrateBps: 1e6 }) - 2, 9);
+  expect(perceived.quality(1e6)).toBeCloseTo(modelledQuality({ bitrateBps: 1e6 }), 9);
   expect(objectiveWeights('linear', pictures)).toMatchObject({ mu: 5, lambda: 1 });
   expect(objectiveWeights('log', pictures).quality(8e5)).toBe(0);
   const audio = [64e3, 256e3].map((bitrateBps) => ({ id: String(bitrateBps), bitrateBps }));

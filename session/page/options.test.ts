@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
+import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../../abr/qoe/perceived-qoe.ts';
 import { HOST } from '../host.fixture.ts';
 import { Session } from '../requests/session.ts';
 import { Events } from './events.ts';
@@ -42,14 +43,16 @@ test("only mpc-l has built-in forecasters; other controllers have the page's", (
 });
 
 test.each<[NonNullable<LeoAbrOptions['saveData']>, boolean, number]>([
-  ['auto', true, 2],
-  ['auto', false, 0],
-  [true, false, 2],
+  ['auto', true, SAVING_PRICE_PER_MBPS],
+  ['auto', false, USUAL_PRICE_PER_MBPS],
+  [true, false, SAVING_PRICE_PER_MBPS],
   [false, true, 0],
   [0, true, 0],
   [100, false, 100],
 ])('saveData %j, where the browser says %j, makes a Mbit/s cost %d', (saveData, says, pricePerMbps) => {
-  expect(resolveFor({ saveData }, { ...HOST, savesData: () => says })).toMatchObject({ pricePerMbps });
+  const { weightsOf } = resolveFor({ saveData }, { ...HOST, savesData: () => says });
+  const ladder = [{ id: '0', bitrateBps: 1e6 }];
+  expect(weightsOf({ ladder, live: undefined })).toMatchObject({ pricePerMbps });
 });
 
 // docs/options.test.ts has the types and bounds of each option.

@@ -7,6 +7,7 @@ import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 
 import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
+import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../../abr/qoe/perceived-qoe.ts';
 import type { QoeWeights } from '../../abr/qoe/qoe.ts';
 
 import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
@@ -50,9 +51,8 @@ export interface ResolvedOptions
   controllerName: string;
   newController(): Controller;
   weightsOf(pictures: Pictures): QoeWeights;
-  /** Whether `quality` counts, less the price of bits. Otherwise `weightsOf` does. */
+  /** Whether `quality` counts. Otherwise `weightsOf` does. */
   usesQuality: boolean;
-  pricePerMbps: number;
   /** Makes the controller's forecasts; undefined without forecasters. */
   newForecasting: ((surroundings: Surroundings) => Forecasting) | undefined;
   /** Downloads in a controller's state. Default 32. */
@@ -63,8 +63,6 @@ export interface ResolvedOptions
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 const LARGEST_SEED = 2 ** 32 - 1;
 const MPC_L = 'mpc-l';
-/** Points of quality that a Mbit/s must add for viewers who save data. */
-const SAVED_PER_MBPS = 2;
 
 const isFile = (value: unknown) => value instanceof URL || isText(value) || isPlain(value);
 
@@ -131,7 +129,6 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
   }
   const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON, saveData } = options;
   const { qoe = controller === MPC_L ? 'perceived' : 'linear' } = options;
-  const pricePerMbps = typeof saveData === 'number' ? saveData : savesData(saveData, host) ? SAVED_PER_MBPS : 0;
   const newController = controllerOf(options);
   return {
     ...options,
@@ -144,8 +141,7 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
     controllerName: typeof controller === 'string' ? controller : controller.name,
     newController: () => observed(newController()),
     usesQuality: qoe === 'perceived',
-    pricePerMbps,
-    weightsOf: weights ?? weightsOfPictures(qoe, pricePerMbps),
+    weightsOf: weights ?? weightsOfPictures(qoe, pricePerMbpsOf(saveData, host)),
     newForecasting: forecastingOf(options, host),
   };
 }
@@ -158,7 +154,11 @@ function withDefaults(given: Given): WithDefaults {
 
 const same = <T>(one: T) => one;
 
-const savesData = (saveData: boolean | 'auto', host: Host) => (saveData === 'auto' ? host.savesData() : saveData);
+function pricePerMbpsOf(saveData: NonNullable<LeoAbrOptions['saveData']>, host: Host): number {
+  if (typeof saveData === 'number') return saveData;
+  if (saveData === false) return 0;
+  return saveData === true || host.savesData() ? SAVING_PRICE_PER_MBPS : USUAL_PRICE_PER_MBPS;
+}
 
 function deviceClock(host: Host): TimeSource {
   return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };

@@ -22,11 +22,10 @@ const FILE = {
   },
 };
 const noHost = { fetch: broken };
-const upcomingOf = (qualities: SegmentQualities, index = 0, pricePerMbps = 0) =>
+const upcomingOf = (qualities: SegmentQualities, index = 0) =>
   qualities.upcoming(
     situation,
     new UpcomingSegments(situation, { index, startSeconds: 8 + 4 * index, id: undefined }, 3),
-    pricePerMbps,
   );
 
 test('where boundaries differ, qualities are of the same media; without durations, one fault says so', () => {
@@ -44,8 +43,6 @@ test('where boundaries differ, qualities are of the same media; without duration
 test('a file gives rows by place in the presentation, up to the first segment that one representation lacks', () => {
   const qualities = new SegmentQualities(FILE, noHost, broken);
   expect(upcomingOf(qualities)).toEqual([[30, 80]]);
-  // Bits cost their price.
-  expect(upcomingOf(qualities, 0, 2)).toEqual([[28, 72]]);
   expect(upcomingOf(qualities, 1)).toBeUndefined();
   expect(upcomingOf(new SegmentQualities(undefined, noHost, broken))).toBeUndefined();
 });

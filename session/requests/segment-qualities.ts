@@ -44,18 +44,16 @@ export class SegmentQualities {
   }
 
   /**
-   * The rows of `PlayerState.upcomingQualities`, each less the price of its bits. They end before the first segment that
-   * is not known in each representation, because measured and modelled qualities do not compare; undefined without any.
+   * The rows of `PlayerState.upcomingQualities`. They end before the first segment that is not known in each
+   * representation, because measured and modelled qualities do not compare; undefined without any.
    */
-  upcoming(situation: Situation, segments: UpcomingSegments, pricePerMbps: number): PlayerState['upcomingQualities'] {
+  upcoming(situation: Situation, segments: UpcomingSegments): PlayerState['upcomingQualities'] {
     const of = this._of;
     if (!of) return undefined;
     const rows: number[][] = [];
     try {
       for (let k = 0; k < segments.rows.length; k++) {
-        const row = situation.ladder.map(
-          ({ id, bitrateBps }) => Number(of(situation, segments, id, k)) - (pricePerMbps * bitrateBps) / 1e6,
-        );
+        const row = situation.ladder.map(({ id }) => Number(of(situation, segments, id, k)));
         if (!row.every(Number.isFinite)) break;
         rows.push(row);
       }

@@ -7,7 +7,7 @@
 import type { InFlight, PlayerState } from '../../controller.ts';
 import { beginShare, SAME_FREEZE_SECONDS } from '../../qoe/freezes.ts';
 import { changeCost, type StallPrices } from '../../qoe/qoe.ts';
-import { qualitiesAt, sizesAt } from '../../state/ladder.ts';
+import { previousQuality, qualitiesAt, sizesAt } from '../../state/ladder.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
 import { stallCostsOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
@@ -112,14 +112,12 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
 
   /** The score is LoL+'s QoE, summed over the plan. A second of delay of the last chunk counts as a second of stall. */
   evaluate(request: LiveRequest): Evaluation {
-    const { weights, segmentSeconds, previousBitrateBps: before } = this._state;
+    const { weights, segmentSeconds } = this._state;
     const { representation, buffered } = request;
     const { count } = this._link;
     const qualities = this._qualities;
     const quality = qualities[representation]!;
-    const own =
-      quality * segmentSeconds -
-      changeCost(weights, before === undefined ? Number.NaN : weights.quality(before), quality);
+    const own = quality * segmentSeconds - changeCost(weights, previousQuality(this._state, qualities), quality);
     const end = this._firstExistsSeconds + SEGMENTS * segmentSeconds - this._chunkSeconds;
     let score = 0;
     let stallSeconds = 0;

@@ -121,7 +121,6 @@ class BenchSession {
     const controller = await this.#controller(name);
     const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster, name);
     const objective = objectiveOf(name);
-    const saveData = pricePerMbpsOf(name);
     const indexOf = (id: string) => Number((this.#player.representationId?.(id) ?? id).replace('video-', ''));
     const quality = scenarioQualities(scenario, objective, indexOf);
     const options: LeoAbrOptions & InternalOptions = {
@@ -131,8 +130,7 @@ class BenchSession {
       seed,
       ...(forecasters.length > 0 && { forecasters }),
       qoe: objective,
-      weights: scenarioWeights(scenario, objective, saveData),
-      saveData,
+      weights: scenarioWeights(scenario, objective, pricePerMbpsOf(name)),
       ...(quality && { quality }),
       observed: (one) => {
         const observed = new ObservedController(one, { timings: true });

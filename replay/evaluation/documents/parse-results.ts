@@ -182,6 +182,7 @@ const results = object({
     ...each(positive, 'segmentSeconds', 'bufferCapSeconds'),
     ...each(notNegative, 'rttSeconds', 'mu', 'lambda'),
     ...{ name: text, segmentCount: count, ladderBps: ascendingList, segmentSizesBits: list(list(positive, 1), 1) },
+    'lines?': list(positive, 1),
     'qualities?': list(list(notNegative, 1), 1),
     'live?': object({
       ...each(positive, 'targetLatencySeconds', 'chunkSeconds'),

@@ -147,7 +147,6 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       host,
       controller,
       weightsOf: scenarioWeights(scenario, objective, pricePerMbps),
-      pricePerMbps,
       quality: scenarioQualities(scenario, objective, indexOf),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
