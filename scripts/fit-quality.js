@@ -134,7 +134,7 @@ function solve(matrix, right) {
 /** Fits by Levenberg and Marquardt's method with numeric derivatives. */
 function fitQuality(targets) {
   const names = Object.keys(QUALITY_PARAMETERS);
-  let parameters = { ...Object.fromEntries(names.map((name) => [name, 0.3])), ceiling: 95 };
+  let parameters = Object.fromEntries(names.map((name) => [name, 0.3]));
   const errorOf = ({ encoding, quality, weight = 1 }, at) =>
     Math.sqrt(weight) * (quality - modelledQuality(encoding, at));
   // The last term keeps the frame rate's exponent at 0 if no target depends on it.

@@ -17,9 +17,7 @@ export interface Encoding {
 }
 
 export interface QualityParameters {
-  /** The quality that no bitrate exceeds. */
-  ceiling: number;
-  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines at full size. An effect of 1 is 71 % of the ceiling. */
+  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines at full size. An effect of 1 is 71 % of `CEILING`. */
   level: number;
   /** Exponents of the bitrate, the lines (at most the displayed lines), the display's size, and the frame rate. */
   bitrate: number;
@@ -30,13 +28,15 @@ export interface QualityParameters {
 
 /** From `npm run fit-quality`. */
 export const QUALITY_PARAMETERS: QualityParameters = {
-  ceiling: 96.2,
-  level: 0.0803,
-  bitrate: 0.48,
-  lines: 0.31,
-  display: 0.859,
-  frameRate: 0.0768,
+  level: 0.114,
+  bitrate: 0.491,
+  lines: 0.32,
+  display: 0.876,
+  frameRate: 0.0781,
 };
+
+/** The quality that no bitrate exceeds: what viewers rate clips of the highest bitrates (quality.md). */
+const CEILING = 95;
 
 /** Bits of a codec that do as much as a bit of H.264; published, and confirmed by ratings and encodes (quality.md). */
 const CODECS: readonly (readonly [RegExp, number])[] = [
@@ -64,7 +64,7 @@ export function modelledQuality(encoding: Encoding, parameters: QualityParameter
     (Math.min(linesOf(encoding), displayedLines) / TELEVISION_LINES) ** parameters.lines *
     (TELEVISION_LINES / displayedLines) ** parameters.display;
   const share = effect / Math.hypot(1, effect);
-  return parameters.ceiling * share * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
+  return CEILING * share * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
 }
 
 /** Lines of the display that a ladder is made for: `Encoding.displayedLines` if the picture's size is unknown. */
