@@ -90,7 +90,7 @@ test('MPC-L is as its name says; a session that dash.js never ends is over at it
   writeFileSync(`${pageDirectory}/index.html`, html.replace('<head>', `<head>${endless}`));
   // The fault in this model's forecasts shows that the page used the model.
   const models = { desk: { ...SHIPPED_FILE, rankCorrelation: 2 } };
-  const algorithms = ['mpc-l', 'mpc-l@shipped', 'mpc-l@oracle', 'mpc-l:saves-4'];
+  const algorithms = ['mpc-l', 'mpc-l@shipped', 'mpc-l@oracle', 'mpc-l:saves-2'];
   const planned = { trace: STEADY, startSeconds: 0, segmentCount: 3 };
   const played = await play(algorithms, planned, { models, pageDirectory });
   expect(played[1]!.record).toMatchObject({ endedBy: 'end', stalls: [] });
@@ -99,10 +99,8 @@ test('MPC-L is as its name says; a session that dash.js never ends is over at it
   expect(shipped).toBeUndefined();
   const [, , oracle, saves] = played.map(({ record }) => record.decisions) as DecisionRecord[][];
   expect(oracle!.map(({ decision }) => decision.forecastSource)).toEqual(oracle!.map(() => 'oracle'));
-  // The first decision has the lowest representation alone.
-  const topOf = (decisions: DecisionRecord[]) => decisions.at(-1)!.weights.quality.at(-1)!;
-  const [topBps, quality] = topOf(oracle!);
-  expect(quality - topOf(saves!)[1]).toBeCloseTo((4 * topBps) / 1e6, 6);
+  const pricesOf = (decisions: DecisionRecord[]) => decisions.map(({ weights }) => weights.pricePerMbps);
+  expect([...pricesOf(oracle!), ...pricesOf(saves!)]).toEqual([...oracle!.map(() => 0.15), ...saves!.map(() => 2)]);
 });
 
 test('forecasts of an ONNX model and of a service on the link', TIMING, async () => {

@@ -26,7 +26,7 @@ test.each(onDemand)('%s is played to the end by mpc-l@oracle, and better than by
     expect(session.fault).toBeUndefined();
     expect(session.endedBy).toBe('end');
     expect(session.segments).toHaveLength(segmentCount);
-    return session.qoe.linear - play('mpc-d', trace).qoe.linear;
+    return session.qoe.perceived! - play('mpc-d', trace).qoe.perceived!;
   });
   expect(mean(gains)).toBeGreaterThan(0);
 });
