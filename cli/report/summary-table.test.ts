@@ -73,7 +73,7 @@ test('live sessions have columns of their own', () => {
         algorithm: 'mpc-l',
         sessions: '9',
         perceived: '5.0',
-        quality: '77.9',
+        quality: '60.9',
         QoE: '20.00',
         'Mbit/s': '3.50',
         'GB / h': '1.25',

@@ -40,7 +40,7 @@ test('says how often and how long each picture froze, and how good it was', () =
   expect(storyOf(runOf(new SessionRecord(), new SessionRecord()))).toBe('The players begin.');
   const story = (...stalls: Stalls[]) => plain(storyOf(runOf(...stalls.map((one) => record(one)))));
   const twice: Stalls = [3, 7].map((from) => [from, from + 1]);
-  const quality = 'Quality: A 53, B 53 of 100.';
+  const quality = 'Quality: A 59, B 59 of 100.';
   expect(story([], [])).toBe(`In 20 s no picture froze. ${quality}`);
   expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze once, for 1.3 s; B never froze. ${quality}`);
   expect(story([], twice)).toBe(`In 20 s A never froze; B froze 2 times, for 2.0 s in all. ${quality}`);
