@@ -29,7 +29,7 @@ type Create = (options: ControllerOptions) => Controller;
 /** Values in names: risks (`mpc-l:risk-0.25`), median watch times in seconds, prices in quality per Mbit/s. */
 const NAMED_RISKS = [0, 0.1, 0.25, 0.5, 1];
 const NAMED_WATCH_SECONDS = [60, 120, Number.POSITIVE_INFINITY];
-const NAMED_PRICES = [0, 0.1, 0.25, 0.5, 1, 2];
+const NAMED_PRICES = [0, 0.25, 0.5, 1, 2];
 
 const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   name,

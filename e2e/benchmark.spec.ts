@@ -100,7 +100,7 @@ test('MPC-L is as its name says; a session that dash.js never ends is over at it
   const [, , oracle, saves] = played.map(({ record }) => record.decisions) as DecisionRecord[][];
   expect(oracle!.map(({ decision }) => decision.forecastSource)).toEqual(oracle!.map(() => 'oracle'));
   const pricesOf = (decisions: DecisionRecord[]) => decisions.map(({ weights }) => weights.pricePerMbps);
-  expect([...pricesOf(oracle!), ...pricesOf(saves!)]).toEqual([...oracle!.map(() => 0.15), ...saves!.map(() => 2)]);
+  expect([...pricesOf(oracle!), ...pricesOf(saves!)]).toEqual([...oracle!.map(() => 0.1), ...saves!.map(() => 2)]);
 });
 
 test('forecasts of an ONNX model and of a service on the link', TIMING, async () => {

@@ -33,7 +33,7 @@ export const PERCEIVED_PRICES: PerceivedPrices = {
  * Points of quality that a Mbit/s must add: by default, and for viewers who save data. quality.md says how both are
  * chosen.
  */
-export const USUAL_PRICE_PER_MBPS = 0.15;
+export const USUAL_PRICE_PER_MBPS = 0.1;
 export const SAVING_PRICE_PER_MBPS = 0.5;
 
 /**
