@@ -66,9 +66,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:no-abandon', { abandon: false }),
   ablation('mpc-l:no-forecast', harmonicSpread),
   ablation('mpc-l:no-startup', noStartup),
-  // For these two names the simulator changes the forecasts: no handovers, or with what the page loaded before.
+  // For this name the simulator's forecasts have no handovers.
   mpcL('mpc-l:no-handover'),
-  mpcL('mpc-l:page-load'),
   mpcL('mpc-l:no-outages', { tuning: { outagesPerSecond: 0 } }),
   mpcL('mpc-l:patience-1.5', { tuning: { patienceSegments: 1.5 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),

@@ -4,20 +4,11 @@ import { check, InputError } from '../abr/errors.ts';
 import type { CatchUp } from './catch-up.ts';
 
 /**
- * `oracle`: the true future. `built-in`: the plugin's forecaster, with or without its handover clock, or (in the
- * simulator) with the page's load as evidence; it uses the model of `--fold-models`, if given. `shipped`: the plugin's
- * forecaster with its own model. `onnx`: the shipped model as an ONNX file. `service`: a prediction service on the link
- * (in browsers).
+ * `oracle`: the true future. `built-in`: the plugin's forecaster, with or without its handover clock; it uses the model
+ * of `--fold-models`, if given. `shipped`: the plugin's forecaster with its own model. `onnx`: the shipped model as an
+ * ONNX file. `service`: a prediction service on the link (in browsers).
  */
-const FORECASTER_NAMES = [
-  'oracle',
-  'built-in',
-  'built-in:no-handover',
-  'built-in:page-load',
-  'shipped',
-  'onnx',
-  'service',
-] as const;
+const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover', 'shipped', 'onnx', 'service'] as const;
 const ONNX_FILE = /^onnx:./;
 export type OnnxName = 'onnx' | `onnx:${string}`;
 export type ForecasterName = (typeof FORECASTER_NAMES)[number] | OnnxName;
@@ -35,8 +26,7 @@ export type PlayerName = (typeof PLAYERS)[number];
 
 function defaultForecaster(controller: string): ForecasterName | undefined {
   if (ORACLE_NAME.test(controller)) return 'oracle';
-  const own = FORECASTER_NAMES.find((known) => known === controller.replace('mpc-l:', 'built-in:'));
-  if (own && own !== controller) return own;
+  if (controller === 'mpc-l:no-handover') return 'built-in:no-handover';
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
 }
 
@@ -45,7 +35,7 @@ export function splitPlayer(given: string): { name: string; player: PlayerName |
   return { name: player === undefined ? given : given.slice(0, -player.length - 1), player };
 }
 
-const GONE = /^mpc-l:auto-target(@|:|$)/;
+const GONE = /^mpc-l:(auto-target|page-load)(@|:|$)/;
 const CATCH_UP_ENDING = ':lolp-catch-up';
 
 /**

@@ -52,7 +52,6 @@ test.each([
   ['mpc-l@onnx:./me@home:2/a.onnx@hls', { controller: 'mpc-l', forecaster: 'onnx:./me@home:2/a.onnx', player: 'hls' }],
   ['mpc-l:no-forecast', { controller: 'mpc-l:no-forecast' }],
   ['mpc-l:risk-1', { controller: 'mpc-l:risk-1', forecaster: 'built-in' }],
-  ['mpc-l:page-load', { controller: 'mpc-l:page-load', forecaster: 'built-in:page-load' }],
   ['mpc-l:no-handover', { controller: 'mpc-l:no-handover', forecaster: 'built-in:no-handover' }],
 ])('the parts of %s', (name, parts) => {
   expect(splitAlgorithm(name, '')).toEqual(parts);

@@ -1,6 +1,6 @@
 /** The names that `--algorithms` accepts for a browser. */
 
-import { check, InputError, unknownName } from '../../abr/errors.ts';
+import { InputError, unknownName } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { type ForecasterName, type PlayerName, splitAlgorithm, splitPlayer } from '../forecasters.ts';
@@ -53,7 +53,6 @@ export function nameInPlayer(given: string, player: PlayerName): string {
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
   const { controller, forecaster, catchUp, player = 'dash' } = splitAlgorithm(name, field);
   const own = DASHJS_OWN[controller];
-  check(forecaster !== 'built-in:page-load', field, 'the simulator for :page-load: leo-abr simulate', name);
   const ofPlayer = own || catchUp ? 'dash' : OTHERS_OWN[controller];
   if (ofPlayer !== undefined && ofPlayer !== player) {
     throw new InputError(field, `--player ${ofPlayer} for ${controller}${catchUp ? ' with a catch-up' : ''}`, name);

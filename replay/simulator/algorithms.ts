@@ -1,7 +1,6 @@
 /** The names that `--algorithms` accepts in the simulator, and how each plays a session. */
 
 import { describeValue, InputError, unknownName } from '../../abr/errors.ts';
-import type { SessionContext } from '../../abr/forecast.ts';
 import {
   ALGORITHM_NAMES,
   type Controller,
@@ -20,7 +19,6 @@ import { type ForecasterName, isOnnx, type OnnxName, splitAlgorithm } from '../f
 import { oracleForecaster, oracleForm } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario } from '../results.ts';
-import { wrapSeconds } from '../trace.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
@@ -48,23 +46,8 @@ const FORECASTERS: Record<Exclude<ForecasterName, OnnxName | 'service'>, (wanted
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt, as: oracleForm(controller) }),
   'built-in': ({ task }) => builtIn(task),
   'built-in:no-handover': ({ task }) => builtIn(task, { handover: false }),
-  'built-in:page-load': ({ task }) => builtIn(task),
   shipped: ({ task }) => builtIn({ ...task, model: undefined }),
 };
-
-const PAGE_BITS = 8e6;
-/** A page that takes longer is observed from here on. */
-const LONGEST_LOAD_SECONDS = 30;
-
-/** 1 MB over the same link, complete at the session's start. Before its start a trace repeats its end. */
-function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
-  const link = linkOf(trace, scenario);
-  const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + wrapSeconds(trace) : startSeconds;
-  const bitsIn = (seconds: number) => link.cumulativeBits(end) - link.cumulativeBits(Math.max(0, end - seconds));
-  let seconds = LONGEST_LOAD_SECONDS;
-  for (let part = seconds / 2; part > 1e-3; part /= 2) if (bitsIn(seconds - part) >= PAGE_BITS) seconds -= part;
-  return { bits: bitsIn(seconds), seconds };
-}
 
 function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions = {}): Forecaster {
   const newSubSecond = scenario.live && (() => new SubSecond());
@@ -117,6 +100,5 @@ export function simulatedAlgorithm(
     // Rules of dash.js and own algorithms may look back further than the plugin's controllers.
     downloadsKept: create && Number.POSITIVE_INFINITY,
     forecaster: forecaster && ((traceSecondsAt) => newForecaster(forecaster, { task, controller, traceSecondsAt })),
-    pageLoad: forecaster === 'built-in:page-load' ? () => pageLoadOf(task) : undefined,
   });
 }

@@ -16,7 +16,7 @@ interface Given extends Pick<ResolvedOptions, 'host' | 'weightsOf' | 'quality' |
 }
 
 export function sessionOptions({ controller, forecaster, downloadsKept, utcMs, ...given }: Given): ResolvedOptions {
-  const { host, seed } = given;
+  const { seed } = given;
   return {
     ...given,
     debug: false,
@@ -37,7 +37,6 @@ export function sessionOptions({ controller, forecaster, downloadsKept, utcMs, .
           forecasters: [forecaster],
           hasPageForecasters: false,
           seed,
-          pageLoad: () => host.pageLoad(),
         })),
     ...(downloadsKept !== undefined && { downloadsKept }),
   };

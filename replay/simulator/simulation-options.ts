@@ -10,7 +10,6 @@ import type {
   PlayerState,
   ValidForecast,
 } from '../../abr/index.ts';
-import type { Host } from '../../session/host.ts';
 import type { CatchUp } from '../catch-up.ts';
 import type { Sender } from '../link/shared-link.ts';
 import type { ResolvedScenario } from '../results.ts';
@@ -37,8 +36,6 @@ export interface SimulationOptions {
   algorithm?: string;
   /** A forecaster or its constructor. `traceSecondsAt` converts a second of the session's clock to the trace's. */
   forecaster?: Forecaster | ((traceSecondsAt: (nowSeconds: number) => number) => Forecaster) | undefined;
-  /** What the page loaded before the session. Default: nothing. */
-  pageLoad?: Host['pageLoad'] | undefined;
   /** Downloads in the controller's state. Default: a page's. */
   downloadsKept?: number | undefined;
   /** Catch-up of a live stream in chunks. Default: the controller's pace, else dash.js's own. */

@@ -4,10 +4,7 @@ import type { Host } from '../../session/host.ts';
 import type { EventQueue } from './event-queue.ts';
 
 /** `run` brings the player's state up to now, then runs a timer's action. */
-export function virtualHost(
-  queue: EventQueue,
-  { run, pageLoad = () => undefined }: { run(action: () => void): void; pageLoad?: Host['pageLoad'] | undefined },
-): Host {
+export function virtualHost(queue: EventQueue, run: (action: () => void) => void): Host {
   return {
     nowMs: () => queue.nowSeconds * 1000,
     utcMs: () => queue.nowSeconds * 1000,
@@ -27,7 +24,7 @@ export function virtualHost(
     fetch: () => Promise.reject(new Error('the simulator has no network')),
     absoluteUrl: (url) => new URL(url),
     linkBps: () => undefined,
-    pageLoad,
+    pageLoad: () => undefined,
     // The simulator has no cache.
     watchResponses: () => ({ sourceOf: () => 'network', stop() {} }),
     console: { warn() {}, debug() {} },

@@ -135,10 +135,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const { options, queue, controller, scenario } = this;
     const { trace, utcErrorSeconds = 0 } = options;
     const utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + utcErrorSeconds) * 1000;
-    const host = virtualHost(queue, {
-      run: (action) => this.run(action),
-      pageLoad: options.pageLoad,
-    });
+    const host = virtualHost(queue, (action) => this.run(action));
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
