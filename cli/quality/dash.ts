@@ -47,9 +47,8 @@ export function readDash(text: string, file: string): StreamRepresentation[] {
       const base = bases.reduce((url, below) => urlOf(below, url), urlOf('', file));
       const place = placeOf({ file, field: id });
       const known = remembered(representations, id, () => ({ ...aboutOf(levels, place), segments: [] }));
-      const firstIndex = known.segments.length;
       const source = { levels, base, id, bandwidth, place, ...times };
-      known.segments.push(...segmentsOf(source, file).map((segment) => ({ ...segment, firstIndex })));
+      known.segments.push(...segmentsOf(source, file));
     }
   }
   return [...representations.values()];
@@ -91,9 +90,7 @@ function aboutOf(levels: readonly Element[], place: string): Omit<StreamRepresen
   };
 }
 
-type Addressed = Omit<StreamSegment, 'firstIndex'>;
-
-function segmentsOf(source: Source, file: string): Addressed[] {
+function segmentsOf(source: Source, file: string): StreamSegment[] {
   const { levels, base, place } = source;
   const template = childrenIn(levels, 'SegmentTemplate');
   if (template.length > 0) return templateSegments(template, source);
@@ -107,39 +104,31 @@ function segmentsOf(source: Source, file: string): Addressed[] {
   }));
 }
 
-function templateSegments(template: readonly Element[], source: Source): Addressed[] {
+function templateSegments(template: readonly Element[], source: Source): StreamSegment[] {
   const { id, bandwidth, base, place } = source;
-  const address = (name: string, { number = 0, time = 0 } = {}) => {
-    const pattern = inherited(template, name);
+  const pattern = inherited(template, 'media');
+  check(pattern !== undefined, place, 'SegmentTemplate@media', undefined);
+  const address = ({ number, time }: { number: number; time: number }) => {
     const values: Record<string, unknown> = { RepresentationID: id, Bandwidth: bandwidth, Number: number, Time: time };
-    const path = pattern?.replace(/\$(\w*)(?:%0(\d{1,2})d)?\$/g, (_, key: string, width = '0') =>
+    const path = pattern.replace(/\$(\w*)(?:%0(\d{1,2})d)?\$/g, (_, key: string, width = '0') =>
       key === '' ? '$' : String(values[key] ?? '').padStart(Number(width), '0'),
     );
-    return path === undefined ? undefined : { file: pathOf(path, base) };
+    return { file: pathOf(path, base) };
   };
-  check(inherited(template, 'media') !== undefined, place, 'SegmentTemplate@media', undefined);
-  const init = address('initialization');
   const first = Number(inherited(template, 'startNumber') ?? 1);
   return timesOf(template, source).map(({ time, ...times }, i) => ({
-    ...address('media', { number: first + i, time })!,
-    ...(init && { init }),
+    ...address({ number: first + i, time }),
     ...times,
   }));
 }
 
-function listSegments(list: readonly Element[], source: Source): Addressed[] {
+function listSegments(list: readonly Element[], source: Source): StreamSegment[] {
   const { base } = source;
-  const pieceOf = (element: Element | undefined, url: string, range: string): Piece => ({
-    file: pathOf(element?.getAttribute(url) ?? '', base),
-    ...rangeOf(element?.getAttribute(range) ?? undefined),
-  });
   const lists = list.map((one) => childrenOf(one, 'SegmentURL'));
   const urls = lists.filter((some) => some.length > 0).at(-1) ?? [];
-  const head = childrenIn(list, 'Initialization').at(-1);
-  const init = head && pieceOf(head, 'sourceURL', 'range');
   return timesOf(list, source, urls.length).map(({ time: _, ...times }, i) => ({
-    ...pieceOf(urls[i], 'media', 'mediaRange'),
-    ...(init && { init }),
+    file: pathOf(urls[i]?.getAttribute('media') ?? '', base),
+    ...rangeOf(urls[i]?.getAttribute('mediaRange') ?? undefined),
     ...times,
   }));
 }

@@ -54,27 +54,21 @@ function variantsOf(text: string, file: string): Variant[] {
 
 function segmentsOf(text: string, file: string): StreamSegment[] {
   const segments: StreamSegment[] = [];
-  let init: Piece | undefined;
   let seconds = 0;
   let startSeconds = 0;
-  let firstIndex = 0;
   let range: string | undefined;
   let last: Piece | undefined;
   for (const [line, at] of linesOf(text)) {
     const place = placeOf({ file, line: at });
-    if (line.startsWith('#EXT-X-MAP:')) {
-      const { URI = '', BYTERANGE } = attributesOf(line);
-      init = pieceOf(pathOf(URI, file), BYTERANGE);
-    } else if (line.startsWith('#EXTINF:')) {
+    if (line.startsWith('#EXTINF:')) {
       seconds = Number.parseFloat(line.slice('#EXTINF:'.length));
       check(seconds > 0, place, 'a duration above 0', line);
     } else if (line.startsWith('#EXT-X-BYTERANGE:')) range = line.slice('#EXT-X-BYTERANGE:'.length);
-    else if (line === '#EXT-X-DISCONTINUITY') firstIndex = segments.length;
     else if (line.startsWith('#EXT-X-KEY:')) {
       check(attributesOf(line)['METHOD'] === 'NONE', place, 'media without encryption', line);
     } else if (!line.startsWith('#')) {
       last = pieceOf(pathOf(line, file), range, last);
-      segments.push({ ...last, ...(init && { init }), startSeconds, seconds, firstIndex });
+      segments.push({ ...last, startSeconds, seconds });
       startSeconds += seconds;
       range = undefined;
     }

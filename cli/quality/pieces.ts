@@ -12,12 +12,9 @@ export interface Piece {
 }
 
 export interface StreamSegment extends Piece {
-  init?: Piece;
   /** Time from the start of the stream, as the manifest says. */
   startSeconds: number;
   seconds: number;
-  /** Index of the first segment on the same media clock: of the period, or after the discontinuity. */
-  firstIndex: number;
 }
 
 export interface StreamRepresentation {

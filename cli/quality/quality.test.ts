@@ -1,109 +1,62 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { beforeEach, expect, test } from '@jest/globals';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { parseQuality } from '../../replay/quality-file.ts';
-import type { CommandIo } from '../shared/command-io.ts';
-import { interrupts, refused, run } from '../shared/run.fixture.ts';
+import { refused, run } from '../shared/run.fixture.ts';
 
 const at = temporaryFolder('test');
 
-/**
- * Stands in for ffmpeg and logs each comparison. A segment is a text with the time of its first picture and its VMAF.
- * The source is 16:9 and has 25 pictures per second.
- */
-const FFMPEG = `#!/bin/sh
-cd "\${0%/*}"
-picture() { printf '#tb 0: %s\\n#dimensions 0: 3840x2160\\n#sar 0: 1/1\\n0, 0, %s, 1, 9, 0x0\\n' "$@"; }
-case "$*" in
-*-filters) if [ -e plain ]; then echo ' scale '; else echo ' .. libvmaf VV->V  VMAF'; fi ;;
-*'pipe:0 '*framecrc*) read -r time vmaf; picture 1/1000 "$time" ;;
-*mezzanine.mp4*framecrc*) picture 1/25 0 ;;
-*framecrc*) echo 'moov atom not found' >&2; exit 1 ;;
-*)
-  while [ "$1" != -ss ]; do shift; done
-  read -r time vmaf
-  echo "$time at $2" >> log
-  if [ -e "wait-$time" ]; then exec sleep 1000; fi
-  if [ "$vmaf" = broken ]; then echo 'Invalid data' >&2; else echo "[libvmaf] VMAF score: $vmaf" >&2; fi
-esac
-`;
-
-const MPD = `<MPD mediaPresentationDuration="PT8S"><Period><AdaptationSet contentType="video">
+const MPD = `<MPD mediaPresentationDuration="PT6S"><Period><AdaptationSet contentType="video">
   <SegmentTemplate duration="4" media="$RepresentationID$-$Number$.txt"/>
   <Representation id="low" bandwidth="1000" width="640" height="360"/><Representation id="high" bandwidth="2000"/>
 </AdaptationSet></Period></MPD>`;
 
-let ffmpeg: string;
+/** As ffmpeg's filter libvmaf writes it. */
+const log = (vmaf: readonly unknown[]) => {
+  const frames = vmaf.map((one, frameNum) => ({ frameNum, metrics: { integer_motion: 0, vmaf: one } }));
+  return JSON.stringify({ version: '3.0.0', fps: 23.98, frames, pooled_metrics: { vmaf: { mean: 70 } } });
+};
 
 beforeEach(() => {
-  ffmpeg = put(at('ffmpeg'), FFMPEG);
-  chmodSync(ffmpeg, 0o755);
-  put(at('mezzanine.mp4'), 'pictures');
   put(at('stream.mpd'), MPD);
-  // By their own clock, the second segments begin at 4.04 s of the presentation.
-  put(at('low-1.txt'), '10000 60.126');
-  put(at('low-2.txt'), '14040 70');
-  put(at('high-1.txt'), '0 80');
-  put(at('high-2.txt'), '4040 90.5');
+  for (const [i, name] of ['low-1', 'low-2', 'high-1', 'high-2'].entries()) put(at(`${name}.txt`), 'x'.repeat(i + 1));
+  put(at('low.json'), log([60, 60.02, 61, 62, 70, 80]));
+  put(at('high.json'), log([90, 90, 90, 90, 95, 96]));
 });
 
-const log = () => readFileSync(at('log'), 'utf8').trim().split('\n').sort();
+const LOGS = () => ['--log', `low=${at('low.json')}`, '--log', `high=${at('high.json')}`];
 
-function quality(flags: Record<string, string> = {}, io?: Partial<CommandIo>) {
-  const all = { source: at('mezzanine.mp4'), stream: at('stream.mpd'), out: at('quality.json'), ffmpeg, ...flags };
-  const args = Object.entries(all).flatMap(([flag, value]) => [`--${flag}`, value]);
-  return run(['quality', ...args], io);
+function quality(args: string[], stream = 'stream.mpd') {
+  return run(['quality', '--stream', at(stream), '--out', at('quality.json'), ...args]);
 }
 
-test('writes bytes and VMAF per segment, compared at the time that the media has', async () => {
-  const { status, stderr } = await quality({ jobs: '3' });
-  expect(stderr).toContain('4 of 4 segments');
-  expect(status).toBe(0);
-  const written = parseQuality(JSON.parse(readFileSync(at('quality.json'), 'utf8')));
-  expect(written).toEqual({
+test('writes bytes and the mean VMAF per segment', async () => {
+  const { status, stderr } = await quality([...LOGS(), '--metric', 'vmaf_4k_v0.6.1']);
+  expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('2 representations in') });
+  expect(parseQuality(JSON.parse(readFileSync(at('quality.json'), 'utf8')))).toEqual({
     ...{ schema: 'leo-abr-quality/1', metric: 'vmaf_4k_v0.6.1', segmentSeconds: 4 },
     representations: {
-      low: { bitrateBps: 1000, width: 640, height: 360, bytes: [12, 8], quality: [60.13, 70] },
-      high: { bitrateBps: 2000, bytes: [4, 9], quality: [80, 90.5] },
+      low: { bitrateBps: 1000, width: 640, height: 360, bytes: [1, 2], quality: [60.76, 75] },
+      high: { bitrateBps: 2000, bytes: [3, 4], quality: [90, 95.5] },
     },
   });
-  expect(log()).toEqual(['0 at 0.000000', '10000 at 0.000000', '14040 at 4.036000', '4040 at 4.036000']);
-  expect(existsSync(at('quality.json.part'))).toBe(false);
 });
 
-test('after a fault or an interrupt, the same command measures what is left', async () => {
-  put(at('high-1.txt'), '0 broken');
-  await refused(quality(), /high-1.txt: segment 0 of high: expected pictures to compare at 0.0 s .*, got Invalid data/);
-  expect(existsSync(at('quality.json'))).toBe(false);
-
-  put(at('high-1.txt'), '0 80');
-  put(at('wait-4040'), '');
-  const { onInterrupt, interrupt } = interrupts();
-  const ending = quality({}, { onInterrupt });
-  // The fourth segment never ends.
-  while (!log().includes('4040 at 4.036000')) await new Promise((resolve) => setTimeout(resolve, 5));
-  interrupt();
-  expect((await ending).status).toBe(130);
-  expect(log().filter((line) => line.startsWith('1'))).toHaveLength(2);
-
-  // The last line is incomplete, as if the process had been killed.
-  const part = readFileSync(at('quality.json.part'), 'utf8');
-  put(at('quality.json.part'), part.slice(0, -5));
-  put(at('high-2.txt'), '4041 90.5');
-  const { status, stderr } = await quality();
-  expect(stderr).toContain('goes on after 2 segments');
-  expect(status).toBe(0);
-  const { representations } = parseQuality(JSON.parse(readFileSync(at('quality.json'), 'utf8')));
-  expect(Object.values(representations).flatMap((one) => one.quality)).toEqual([60.13, 70, 80, 90.5]);
-});
-
-test('refuses what it cannot measure', async () => {
-  put(at('quality.json.part'), '{"metric":"other"}\n');
-  await refused(quality(), /quality.json.part: expected the progress of measuring .*\(delete the file to begin anew\)/);
-  await refused(quality({ source: at('ffmpeg') }), /ffmpeg: expected a video that ffmpeg can read, got moov atom/);
-  await refused(quality({ ffmpeg: at('none') }), /--ffmpeg: expected an ffmpeg .*imageio-ffmpeg\), got .*none.*ENOENT/);
-  await refused(quality({ stream: at('none.mpd') }), /--stream: expected a readable file, got .*ENOENT/);
-  await refused(quality({ 'displayed-lines': '720' }), /1080, 2160/);
-  put(at('plain'), '');
-  await refused(quality(), /an ffmpeg with the filter libvmaf, on PATH or by --ffmpeg <path> .*got .*none/);
+test('refuses logs that do not fit, and flags that are gone', async () => {
+  const [, , , high] = LOGS() as [string, string, string, string];
+  await refused(quality(['--log', high]), /--log: expected one for each of low, high, got "none for low"/);
+  await refused(
+    quality([...LOGS(), '--log', 'hig=x']),
+    /--log: expected one of low, high, got "hig"; did you mean high/,
+  );
+  put(at('low.json'), log([60, 61, 62, 'nan']));
+  await refused(quality(LOGS()), /low.json: frames\[3\].metrics.vmaf: expected a number from 0 to 100, got "nan"/);
+  put(at('low.json'), log([60]));
+  await refused(quality(LOGS()), /--log low: expected about 6 pictures, as in other logs, got 1/);
+  put(at('high.json'), log([90]));
+  await refused(quality(LOGS()), /--log low: expected a picture of segment 1, got "none"/);
+  put(at('low.json'), '{}');
+  await refused(quality(LOGS()), /low.json: frames: expected an array/);
+  await refused(quality(LOGS(), 'none.mpd'), /--stream: expected a readable file, got .*ENOENT/);
+  await refused(quality(['--source', 'a.mp4']), /--source: expected no such flag since 0.3.0: run ffmpeg.*got "a.mp4"/);
 });

@@ -6,8 +6,8 @@ import { bytesOf, type Piece, type StreamSegment } from './pieces.ts';
 const HEADER_BYTES = 8;
 const EXPECTED = 'an MP4 file with an index of its segments (the box "sidx")';
 
-/** `piece` is the file, or the range of the index in the file. The initialisation precedes the index. */
-export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>[] {
+/** `piece` is the file, or the range of the index in the file.  */
+export function indexedSegments(piece: Piece): StreamSegment[] {
   const { file } = piece;
   const at = piece.start ?? findIndex(file);
   const size = bytesOf({ file, start: at, end: at + HEADER_BYTES }).readUInt32BE(0);
@@ -20,7 +20,6 @@ export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>
   let entry = isLong ? 36 : 28;
   const count = index.readUInt16BE(entry + 2);
   entry += 4;
-  const init = { file, start: 0, end: at };
   let start = at + size + offset;
   let startSeconds = 0;
   return Array.from({ length: count }, (_, i) => {
@@ -28,7 +27,7 @@ export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>
     // If the highest bit is set, the entry refers to another index.
     if (reference >= 2 ** 31) throw new InputError(file, 'an index of segments', undefined, 'one of further indexes');
     const seconds = index.readUInt32BE(entry + 12 * i + 4) / timescale;
-    const segment = { file, start, end: start + reference, init, startSeconds, seconds };
+    const segment = { file, start, end: start + reference, startSeconds, seconds };
     start += reference;
     startSeconds += seconds;
     return segment;

@@ -24,9 +24,8 @@ test('a template with numbers: the last segment has what is left; sound has none
     </AdaptationSet></Period>`);
   const about = { id: 'v', bitrateBps: 8e5, width: 640, height: 360, codec: 'avc1.64001f' };
   expect(found).toEqual([{ ...about, frameRate: 30000 / 1001, segments: expect.any(Array) }]);
-  const init = { file: './media/v/$.mp4' };
   const segment = (number: string, startSeconds: number, seconds: number) => {
-    return { file: `./media/v/800000-${number}.m4s`, init, startSeconds, seconds, firstIndex: 0 };
+    return { file: `./media/v/800000-${number}.m4s`, startSeconds, seconds };
   };
   expect(found[0].segments).toEqual([
     segment('007', 0, 20),
@@ -43,12 +42,12 @@ test('a timeline repeats to the end of its period; periods that share an id foll
   const timelines = ['<S t="100" d="40" r="-1"/>', '<S t="100" d="50"/><S d="50"/>'] as const;
   const [{ segments }] = readMpd(period('a', timelines[0]) + period('b', timelines[1]));
   expect(segments.map(Object.values)).toEqual([
-    ['./a-100.m4s', 0, 4, 0],
-    ['./a-140.m4s', 4, 4, 0],
+    ['./a-100.m4s', 0, 4],
+    ['./a-140.m4s', 4, 4],
     // Half a segment more rounds up; the period ends it.
-    ['./a-180.m4s', 8, 2, 0],
-    ['./b-100.m4s', 10, 5, 3],
-    ['./b-150.m4s', 15, 5, 3],
+    ['./a-180.m4s', 8, 2],
+    ['./b-100.m4s', 10, 5],
+    ['./b-150.m4s', 15, 5],
   ]);
 });
 
@@ -65,13 +64,12 @@ test('a list of ranges, and a file with an index', () => {
     <Representation id="range" bandwidth="2"><BaseURL>one.mp4</BaseURL><SegmentBase indexRange="12-${head.length - 1}"/></Representation>
   </AdaptationSet></Period>`);
   const [list, index, range] = found.map((one: { segments: object[] }) => one.segments);
-  const init = { file: './l.mp4', start: 0, end: 100 };
   expect(list).toEqual([
-    { file: './l.mp4', start: 100, end: 200, init, startSeconds: 0, seconds: 4, firstIndex: 0 },
-    { file: './m.mp4', init, startSeconds: 4, seconds: 4, firstIndex: 0 },
+    { file: './l.mp4', start: 100, end: 200, startSeconds: 0, seconds: 4 },
+    { file: './m.mp4', startSeconds: 4, seconds: 4 },
   ]);
   const first = { file: './one.mp4', start: head.length, end: head.length + 500, startSeconds: 0, seconds: 4 };
-  expect(index[0]).toEqual({ ...first, init: { file: './one.mp4', start: 0, end: 12 }, firstIndex: 0 });
+  expect(index[0]).toEqual(first);
   expect(index[1]).toMatchObject({ start: head.length + 500, end: head.length + 800, startSeconds: 4, seconds: 2.5 });
   expect(range).toEqual(index);
 });
@@ -111,11 +109,10 @@ v/sound.m3u8
   expect(found[0]).toMatchObject({ id: '900-640x360', bitrateBps: 800, ...size, frameRate: 25, codec });
   expect(found[1]).toMatchObject({ id: '900-1280x720', bitrateBps: 900 });
   expect(found).toHaveLength(2);
-  const init = { file: './v/v.mp4', start: 10, end: 100 };
   expect(found[0].segments).toEqual([
-    { file: './v/v.mp4', start: 100, end: 600, init, startSeconds: 0, seconds: 4.004, firstIndex: 0 },
-    { file: './v/v.mp4', start: 600, end: 1000, init, startSeconds: 4.004, seconds: 4.004, firstIndex: 0 },
-    { file: './v/w.ts', init, startSeconds: 8.008, seconds: 2, firstIndex: 2 },
+    { file: './v/v.mp4', start: 100, end: 600, startSeconds: 0, seconds: 4.004 },
+    { file: './v/v.mp4', start: 600, end: 1000, startSeconds: 4.004, seconds: 4.004 },
+    { file: './v/w.ts', startSeconds: 8.008, seconds: 2 },
   ]);
 });
 
