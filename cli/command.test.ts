@@ -72,7 +72,7 @@ test.each(Object.keys(SCENARIOS))('plays scenario %s', async (name) => {
 test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
   const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
   const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });
-  expect(stderr).toMatch(/algorithm +sessions +QoE +Mbit\/s +GB \/ h +stall s \/ min +latency, s +QoE, difference/);
+  expect(stderr).toMatch(/algorithm +sessions +perceived +QoE +Mbit\/s +GB \/ h +stall s \/ min +latency, s/);
   const { scenario, sessions, summary } = parseResults(stdout, 'stdout');
   expect(scenario.live!.targetLatencySeconds).toBe(1.5);
   // Stalls add to the latency of both targets, so only the difference shows the target.
