@@ -73,7 +73,7 @@ test("the guide's first comparison has enough sessions to rank the tails: MPC-L'
   }
   const { summary } = parseResults(readFileSync(join(folder, 'results.json'), 'utf8'), 'results.json');
   const { vsBaseline } = summary.find((row) => row.dataset === 'synthetic-driving' && row.algorithm === 'mpc-l')!;
-  expect(vsBaseline!.qoeDiff.ci95![0]).toBeGreaterThan(0);
+  expect(vsBaseline!.perceivedDiff!.ci95![0]).toBeGreaterThan(0);
   expect(vsBaseline!.severeShareDiff.ci95![1]).toBeLessThan(0);
   expect(vsBaseline!.worst5pctDiff.value).toBeLessThan(0);
 });
