@@ -84,6 +84,10 @@ test.each([
   [{ ...MINIMAL, browser: { appendSeconds: '1' } }, /browser.appendSeconds: expected a number from 0, got "1"/],
   [{ ...MINIMAL, traceScale: { factor: 0 } }, /traceScale.factor: expected a number above 0, got 0/],
   [{ ...MINIMAL, payloadShare: 1.2 }, /payloadShare: expected a number above 0 to 1, got 1.2/],
+  [
+    { ...MINIMAL, lines: [1080] },
+    /lines: expected 2 numbers above 0, one per bitrate of the ladder, got an array of 1/,
+  ],
   [{ ...MINIMAL, segmentSizesBits: [[1, 2], [1]] }, /segmentSizesBits\[1\]: expected 2 numbers/],
   [{ ...MINIMAL, segmentSizesBits: [[1, 0]] }, /segmentSizesBits\[0\]\[1\]: expected a number above 0, got 0/],
   [{ ...MINIMAL, segmentSizesBits: [[1, 2]] }, /segmentCount: expected at most 1, the number of segments with sizes/],

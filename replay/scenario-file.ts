@@ -69,8 +69,8 @@ export function resolveScenario(scenario: Scenario | ResolvedScenario): Resolved
  * both, the ladder and the segments' duration; `readMedia` reads it. `file` is for messages; its name without folder
  * and ending is the default of `name`. Other defaults: `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95,
  * `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, `browser` as measured, `assumed` by `assumedLink`,
- * `segmentCount` the number of given sizes. In `live`: `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3, `timeShiftSeconds` 20,
- * `depthSeconds` `timeShiftSeconds`, `playbackRates` 0.95 to 1.05.
+ * `segmentCount` the number of given sizes, `lines` usual ones. In `live`: `chunkSeconds` a segment's duration,
+ * `encoderLatencySeconds` 0.3, `timeShiftSeconds` 20, `depthSeconds` `timeShiftSeconds`, `playbackRates` 0.95 to 1.05.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseScenario(text: string, file: string, readMedia?: (name: string) => unknown): ResolvedScenario {

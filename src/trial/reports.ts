@@ -23,7 +23,7 @@ const SAMPLE_MS = 100;
 /** Shaka reports bits at the end of a download. Bits that are later than this do not count for a rhythm. */
 const LATE_SECONDS = 30;
 const MOST_FAULTS = 16;
-/** Modelled quality above which few viewers see a difference; on VMAF's scale, half of them see a difference of 6. */
+/** Modelled quality above which few viewers see a difference: a mean opinion of 4.2. */
 const GOOD_ENOUGH = 85;
 /** Names browsers by their engines: all browsers on iOS have WebKit. */
 const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /applewebkit/i };
