@@ -26,13 +26,13 @@ export const SCENES: readonly Scene[] = [
     about: 'A live stream, one second behind the camera, over Starlink in a busy cell. Both players get the same link.',
     ...{ trace: 'stationary-crowded', scenario: 'live-hd-1', startSeconds: 225 },
     ...{ rival: 'throughput', by: 'stalls' },
-    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 93 }, own: { stallSeconds: 0.2, quality: 92 } },
+    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 86 }, own: { stallSeconds: 0.1, quality: 85 } },
   },
   {
     title: 'On demand',
     about: 'A film, over Starlink in a moving car, with many short outages. Both players get the same link.',
     ...{ trace: 'driving-slow', scenario: 'pensieve-60', startSeconds: 240 },
     ...{ rival: 'dynamic', by: 'perceived' },
-    typical: { starts: 37, rival: { stallSeconds: 3.6, quality: 62 }, own: { stallSeconds: 4.1, quality: 67 } },
+    typical: { starts: 37, rival: { stallSeconds: 3.6, quality: 55 }, own: { stallSeconds: 4.2, quality: 60 } },
   },
 ];
