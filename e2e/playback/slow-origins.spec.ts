@@ -1,11 +1,12 @@
 /** The origin makes a representation at the first request: the first byte takes seconds, and later bytes do not. */
 
+import { TIMING } from '../builds.ts';
 import { describePlayers, expect, test } from './playback-test.ts';
 
 const WAIT_MS = 2500;
 
 describePlayers([['dash'], ['hls.js']] as const, () => {
-  test('a slow start of each representation is waited for, once', async ({ labPage, onStream }) => {
+  test('a slow start of each representation is waited for, once', TIMING, async ({ labPage, onStream }) => {
     const started = new Set<string>();
     await labPage.route('**/video-*/*.m4s', async (route) => {
       const [, name] = /(video-\d+)\/\d+\.m4s/.exec(route.request().url())!;

@@ -38,10 +38,12 @@ export class Failures {
     this._baseMs = hls.config.errorPenaltyExpireMs || AVOIDED_MS;
     return {
       [Events.ERROR]: ({ details, response, frag, errorAction }: ErrorData) => {
-        this._trouble.isUnanswered ||= /Load(Error|TimeOut)$/.test(details) && !response?.code;
-        // From the lowest level, hls.js goes round to the highest, whatever is buffered.
+        const isLoad = /Load(Error|TimeOut)$/.test(details);
+        this._trouble.isUnanswered ||= isLoad && !response?.code;
+        // From the lowest level, hls.js goes round to the highest, whatever is buffered. A gap has no level to try.
         const next = errorAction?.nextAutoLevel ?? -1;
-        if (frag?.type === 'main' && next > hls.loadLevel) errorAction!.nextAutoLevel = this._nextAbove(hls, next);
+        if (isLoad && frag?.type === 'main' && next > hls.loadLevel)
+          errorAction!.nextAutoLevel = this._nextAbove(hls, next);
       },
       [Events.FRAG_LOADED]: ({ frag }: FragLoadedData) => {
         if (frag.type !== 'main') return;
