@@ -264,12 +264,35 @@ for (const group of groups) {
 }
 
 const leftOut = rated.map(({ group, encoding }) => modelledQuality(encoding, without[group]));
-console.log('\nRatings at 2160 lines: |error|, rank correlation of the model without the source, and of VMAF');
+console.log(
+  '\nRatings at 2160 lines: |error|; per test, rank correlation of the model without the source and of VMAF, and how',
+);
+console.log('much a rating rises with a point of VMAF');
 line('all', [mean(rated.map(({ quality }, i) => Math.abs(leftOut[i] - quality)))], 1);
 for (const test of [...new Set(rated.map(({ test }) => test))]) {
   const of = rated.map((clip, i) => ({ ...clip, left: leftOut[i] })).filter((clip) => clip.test === test);
   const correlation = (key) => rankCorrelation(of.map(key), of.map(mosOf));
-  line(`test ${test}`, [correlation(({ left }) => left), correlation(({ vmaf }) => vmaf)], 3);
+  const columns = of.map(({ vmaf }) => [1, vmaf]);
+  const [, slope] = leastSquares(
+    columns,
+    of.map(({ quality }) => quality),
+  );
+  line(`test ${test}`, [correlation(({ left }) => left), correlation(({ vmaf }) => vmaf), slope], 3);
+}
+// What a price of bits weighs: clips of one source, codec and frame rate, at least 1.3 times the bitrate apart.
+console.log('Rise of the ratings, and of the model without the source, to higher bitrates');
+const clips = rated.map((clip, i) => ({ ...clip, ...clip.encoding, left: leftOut[i] }));
+const isSame = (a, b) => ['test', 'group', 'codec', 'frameRate'].every((key) => a[key] === b[key]);
+for (const [fromMbps, toMbps] of [
+  [7, 14],
+  [14, 25],
+  [25, 100],
+]) {
+  const pairs = clips
+    .filter(({ bitrateBps }) => bitrateBps >= 1e6 * fromMbps && bitrateBps < 1e6 * toMbps)
+    .flatMap((a) => clips.filter((b) => isSame(a, b) && b.bitrateBps >= 1.3 * a.bitrateBps).map((b) => [a, b]));
+  const rise = (key) => mean(pairs.map(([a, b]) => b[key] - a[key]));
+  line(`  from ${fromMbps} to ${toMbps} Mbit/s`, [pairs.length, rise('quality'), rise('left')], 1);
 }
 
 console.log('\nBits for a bit of H.264, by codec (mean less and plus a standard deviation over sources)');
