@@ -87,7 +87,9 @@ describePlayers(PLAYERS, (playerName, abandonmentSettings) => {
       }));
       expect(decided).toEqual(one.requests);
       for (const [i, state] of states.entries()) {
-        expect(state).toMatchObject({ segmentsRemaining: 8 - i, downloads: { length: i } });
+        expect(state.segmentsRemaining).toBe(8 - i);
+        // While the host stands still, a segment arrives at once, and is no measurement.
+        expect([i, i - 1]).toContain(state.downloads.length);
         expect(state.upcomingSizesBits).toHaveLength(8 - i);
         const before = decisions[i - 1];
         expect(state.previousBitrateBps).toBe(before?.state.ladderBps[before.decision.representation]);
