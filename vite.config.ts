@@ -114,6 +114,7 @@ const filesBeside: Plugin = {
       for (const name of names) emit(`${to}/${name}`, `${folder}/${name}`);
     };
     emit('LICENSE', 'LICENSE');
+    emit('examples/my-algorithm.ts', 'docs/examples/my-algorithm.ts');
     emit('models/built-in.onnx', 'predictor/models/built-in.onnx');
     emitAll('page', 'service/page', /\.(html|css|js)$/);
     emitAll('transport', 'transport', /^(Cargo\.toml|Cargo\.lock|build\.rs|quiche\.patch)$/);

@@ -71,6 +71,13 @@ test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume compl
 
 const TEMPLATE = './docs/examples/my-algorithm.ts';
 
+test('new-algorithm writes the template, and overwrites nothing', () => {
+  const begin = () => spawnSync(process.execPath, [command, 'new-algorithm', at('new.ts')], { encoding: 'utf8' });
+  expect(begin()).toMatchObject({ status: 0, stderr: expect.stringContaining(`--algorithms ${at('new.ts')},mpc-l`) });
+  expect(readFileSync(at('new.ts'), 'utf8')).toBe(readFileSync(TEMPLATE, 'utf8'));
+  expect(begin()).toMatchObject({ status: 2, stderr: expect.stringContaining('new.ts: expected a new file') });
+});
+
 test('an algorithm of the user is named by its path and runs in several threads: the template, alone and with forecasts', () => {
   const out = ['1', '2'].map((jobs) =>
     playedBy(`${TEMPLATE},${TEMPLATE}@oracle`, '--jobs', jobs, '--baseline', TEMPLATE),

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { benchCommand } from './benchmark/bench.ts';
 import { compareCommand } from './benchmark/compare.ts';
 import { mergeCommand } from './benchmark/merge.ts';
+import { newAlgorithmCommand } from './benchmark/new-algorithm.ts';
 import { simulateCommand } from './benchmark/simulate.ts';
 import { datasetsCommand } from './datasets/datasets.ts';
 import { qualityCommand } from './quality/quality.ts';
@@ -22,8 +23,17 @@ import { trialCommand } from './trial/trial.ts';
 
 /** The order of the commands in the help. */
 const COMMANDS = [
-  ...[simulateCommand, benchCommand, mergeCommand, compareCommand, reportCommand, traceCommand, datasetsCommand],
-  ...[qualityCommand, transportCommand, serveCommand, serveDemoCommand, collectCommand, trainCommand, exportCommand],
+  ...[simulateCommand, benchCommand, newAlgorithmCommand, mergeCommand, compareCommand, reportCommand, traceCommand],
+  ...[
+    datasetsCommand,
+    qualityCommand,
+    transportCommand,
+    serveCommand,
+    serveDemoCommand,
+    collectCommand,
+    trainCommand,
+    exportCommand,
+  ],
   trialCommand,
 ];
 

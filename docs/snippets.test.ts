@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -17,7 +17,10 @@ import { validConfig } from '../session/page/trial-config.ts';
 import { VERSION } from '../src/trial/reports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENTS = ['README.md', 'cli/README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
+const DOCUMENTS = [
+  'README.md',
+  ...['cli/README', 'docs/getting-started', 'docs/benchmark', 'docs/own-algorithm'].map((name) => `${name}.md`),
+];
 /** The commands of these reference documents are checked, not run. */
 const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
   .filter((name) => name.endsWith('.md'))
@@ -50,7 +53,15 @@ test('blocks, commands and pages are found, and every block is in a language tha
   expect(BLOCKS.length).toBeGreaterThan(8);
   expect(asked.length).toBeGreaterThan(15);
   expect(files).toEqual(expect.arrayContaining(['README.md', 'docs/findings.md', 'abr/mpc-l/README.md']));
-  expect([...new Set(BLOCKS.map(({ language }) => language))].sort()).toEqual(['csv', 'sh', 'ts']);
+  expect([...new Set(BLOCKS.map(({ language }) => language))].sort()).toEqual(['csv', 'js', 'sh', 'ts']);
+});
+
+test("README.md's algorithm is the template of `leo-abr new-algorithm`", () => {
+  const template = readFileSync(join(ROOT, 'docs/examples/my-algorithm.ts'), 'utf8').replaceAll(
+    /^ *\/\*\*[\s\S]*?\*\/\n/gm,
+    '',
+  );
+  expect(BLOCKS.map(({ code }) => code)).toContain(template);
 });
 
 test('nothing lets npx download a package: on npm, these names are not ours', () => {
@@ -87,10 +98,12 @@ describe('commands', () => {
   test.each(commands.filter(({ command }) => /^npx --no leo-abr /.test(command)))(
     '$at: $command',
     async ({ command }) => {
-      const args = command.split(' ').slice(3);
+      // Vite does not bundle in Jest's sandbox; cli/built-command.test.ts plays the algorithm.
+      const args = command.replace('./mine.ts,', '').split(' ').slice(3);
       // Other tests start browsers and servers, so only their flags are checked here. The simulator is slow in Jest's
       // sandbox, so a twentieth of the sessions play, with the first segments: in a live session, two after the join.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
+      if (args[0] === 'new-algorithm') rmSync(at(args[1]!), { force: true });
       const less = args[0] === 'simulate' ? ['--segments', '12', '--shard', '1/20'] : [];
       const asked = isHelp ? [args[0]!, '--help'] : [...args, ...less];
       const { status, stdout, stderr } = await run(asked);
@@ -172,6 +185,7 @@ test.each([
       [imported, ...others, ...declared, body, 'export {};\n'].join('\n'),
     );
   }
+  cpSync(join(ROOT, 'docs/examples/my-algorithm.ts'), join(folder, 'mine.ts'));
   writeFileSync(join(folder, 'url.d.ts'), "declare module '*?url' {\n  const url: string;\n  export default url;\n}\n");
   const base = JSON.parse(readFileSync(join(ROOT, 'tsconfig.base.json'), 'utf8')) as { compilerOptions: object };
   writeFileSync(

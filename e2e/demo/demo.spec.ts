@@ -301,7 +301,7 @@ test("plays the user's own algorithm; reports a lost origin, and restarts when i
     expect(new URL(page.url()).searchParams.get('players')).toBe(own);
     await expect(page.getByRole('combobox', { name: 'Algorithm of player 1' })).toHaveValue(own);
     await openDecisions(page);
-    await expect(page.getByText(/Mbit\/s on [\d.]+ Mbit\/s with [\d.]+ s in the buffer/)).toBeVisible();
+    await expect(page.getByText(/^assumes [\d.]+ Mbit\/s$/)).toBeVisible();
   } finally {
     await demo.stop();
   }

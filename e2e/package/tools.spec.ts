@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
@@ -60,6 +61,23 @@ test('public data sets are converted, replayed and reported', CHANGE, async () =
   await leoAbr(['simulate', '--traces', 'recordings', ...plan, '--out', 'results.json']);
   await leoAbr(['report', 'results.json', '--out', 'report']);
   expect(readFileSync(join(folder, 'report/report.md'), 'utf8')).toContain('tum-idp');
+});
+
+test('an own algorithm that imports only types plays without vite', async () => {
+  await leoAbr(['trace', 'synthesize', '--shipped', '--out', 'shipped']);
+  await leoAbr(['new-algorithm', 'mine.ts']);
+  const plan = ['--traces', 'shipped', '--scenario', 'hd-16', '--segments', '12', '--algorithms'];
+  // Older versions of Node keep the types.
+  if ('stripTypeScriptTypes' in nodeModule) await leoAbr(['simulate', ...plan, './mine.ts,mpc-l']);
+  else await expect(leoAbr(['simulate', ...plan, './mine.ts'])).rejects.toThrow('npm install vite');
+  writeFileSync(
+    join(folder, 'mine.mjs'),
+    `export const createController = () => ({
+      name: 'mine',
+      decide: () => ({ representation: 0, controller: 'mine', reason: 'from the import' }),
+    });`,
+  );
+  await leoAbr(['simulate', ...plan, './mine.mjs']);
 });
 
 test("the guide's first comparison has enough sessions to rank the tails: MPC-L's is shorter than MPC-D's", async () => {
