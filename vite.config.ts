@@ -6,14 +6,14 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** Minifies again after Vite's own minifier, which saves 3 % in brotli. */
-const minifyAgain: Plugin = {
+const minifyAgain = (ecma: 2015 | 2018): Plugin => ({
   name: 'minify-again',
   renderChunk: {
     order: 'post',
     async handler(code, _chunk, { format, sourcemap }) {
       const result = await minify(code, {
         module: format === 'es',
-        ecma: 2018,
+        ecma,
         compress: { passes: 3, keep_fargs: false, sequences: false, conditionals: false, inline: 1 },
         mangle: true,
         format: { comments: false, preserve_annotations: false },
@@ -22,7 +22,7 @@ const minifyAgain: Plugin = {
       return { code: result.code, map: result.map ?? null };
     },
   },
-};
+});
 
 /**
  * Leaves `new URL('./file', import.meta.url)` to the bundler of the page that uses the package. A comment in the source
@@ -53,11 +53,17 @@ const compileHint: Plugin = {
   },
 };
 
-/** The plugin's entries by mode. Each entry is one file and shares no code with other files. */
+/**
+ * The plugin's entries by mode. Each entry is one file and shares no code with other files. `legacy` files are scripts
+ * for televisions of 2018 and 2019.
+ */
 const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]]> = {
   plugin: ['src/index.ts', 'leo-abr.js', compileHint],
   'plugin-hls': ['src/hls.ts', 'leo-abr.hls.js', compileHint],
   'plugin-shaka': ['src/shaka.ts', 'leo-abr.shaka.js', compileHint],
+  'plugin-legacy': ['src/index.ts', 'leo-abr.legacy.global.js'],
+  'plugin-hls-legacy': ['src/hls.ts', 'leo-abr.hls.legacy.global.js'],
+  'plugin-shaka-legacy': ['src/shaka.ts', 'leo-abr.shaka.legacy.global.js'],
   'plugin-onnx': ['predictor/onnx/index.ts', 'leo-abr.onnx.js'],
   'plugin-onnx-worker': ['predictor/onnx/worker.ts', 'leo-abr.onnx-worker.js'],
   'plugin-trial': ['src/trial.ts', 'leo-abr.trial.js'],
@@ -65,29 +71,32 @@ const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
 
+const isLegacy = (file: string) => file.includes('.legacy.');
+
 /** Builds an entry for the package. The main entry also has a form for pages without modules. dash.js stays outside. */
 const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plugins: Plugin[]]): UserConfig => ({
   publicDir: false,
-  plugins: [minifyAgain, leaveUrls, ...plugins],
-  // Chromium has `globalThis` from version 71.
-  define: { globalThis: 'self' },
+  plugins: [minifyAgain(isLegacy(file) ? 2015 : 2018), leaveUrls, ...plugins],
+  // Chromium has `globalThis` from version 71, `Object.entries` from 54.
+  define: { globalThis: 'self', ...(isLegacy(file) && { 'Object.entries': 'entriesOf' }) },
   build: {
     outDir: 'dist',
     emptyOutDir: false,
-    // The browsers of televisions (docs/plugin.md#engines); `lib` in tsconfig.json of these folders has its built-ins.
-    target: 'es2018',
-    sourcemap: true,
+    // The browsers of televisions (docs/plugin.md#engines). `npm run size` checks the built-ins.
+    target: isLegacy(file) ? 'es2015' : 'es2018',
+    sourcemap: !isLegacy(file),
     lib: {
       entry,
       name: 'LeoAbr',
-      formats: file === 'leo-abr.js' ? ['es', 'iife'] : ['es'],
-      fileName: (format) => (format === 'es' ? file : 'leo-abr.global.js'),
+      formats: isLegacy(file) ? ['iife'] : file === 'leo-abr.js' ? ['es', 'iife'] : ['es'],
+      fileName: (format) => (format === 'es' || isLegacy(file) ? file : 'leo-abr.global.js'),
     },
     // Vite leaves white space in ES libraries, but the size budget (scripts/size.js) is for the shipped files.
     rolldownOptions: {
       external: ['dashjs', /^onnxruntime-web/],
       // In this code, reading a property has no side effect.
       output: {
+        ...(isLegacy(file) && { intro: 'const entriesOf = (of) => Object.keys(of).map((key) => [key, of[key]]);' }),
         minify: {
           compress: { treeshake: { propertyReadSideEffects: false } },
           mangle: true,

@@ -16,6 +16,8 @@ const STREAM = 'https://example.org/stream';
 const DEMO_STREAM = 'http://127.0.0.1:8788/stream';
 /** The entries beside the main entry. */
 const ENTRIES = 'hls shaka trial onnx onnx-worker service model'.split(' ');
+/** Scripts for televisions. */
+const LEGACY = ['legacy.global', 'hls.legacy.global', 'shaka.legacy.global'];
 const TYPES: Record<string, string> = {
   ...{ '.html': 'text/html', '.css': 'text/css', '.wasm': 'application/wasm' },
   ...{ '.js': 'text/javascript', '.mjs': 'text/javascript' },
@@ -53,7 +55,7 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const entry of ['', ...ENTRIES.map((name) => `-${name}`)]) {
+  for (const entry of ['', '-legacy', '-hls-legacy', '-shaka-legacy', ...ENTRIES.map((name) => `-${name}`)]) {
     fs.cpSync(builtFolder(`plugin${entry}`), join(ROOT, 'dist'), { recursive: true });
   }
   folder = fs.mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -117,7 +119,7 @@ test('contains the builds, types and documents, within the size budget', CHANGE,
   const types = ['index', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
   types.push('predictor/onnx/index', 'predictor/model-url/index', 'abr/controller');
   const expected = [
-    ...['', ...['global', ...ENTRIES].map((name) => `.${name}`)].map((name) => `dist/leo-abr${name}.js`),
+    ...['', ...['global', ...LEGACY, ...ENTRIES].map((name) => `.${name}`)].map((name) => `dist/leo-abr${name}.js`),
     ...types.map((name) => `dist/types/${name}.d.ts`),
     ...['onnx', 'md'].map((type) => `predictor/models/built-in.${type}`),
     ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'],

@@ -30,19 +30,26 @@ const requireHere = createRequire(import.meta.url);
 /** Finds players beside the file `LEO_ABR_PLAYERS` (`npm run e2e:next`) if the variable is set. */
 const newest = createRequire(process.env['LEO_ABR_PLAYERS'] ?? import.meta.url);
 const dashDebug = newest.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
+const [hls17, shakaNew] = ['hls.js/dist/hls.min.js', 'shaka-player'].map((name) => newest.resolve(name)) as [
+  string,
+  string,
+];
 
 /** Each player's library, and the mode of `vite.config.ts` that builds the plugin's file for it. */
 const PLAYERS = {
   dash: [dashDebug, 'plugin', 'leo-abr.global.js'],
-  'hls.js': [newest.resolve('hls.js/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
+  'hls.js': [hls17, 'plugin-hls', 'leo-abr.hls.js'],
   'hls.js 1.6': [requireHere.resolve('hls.js-1.6/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
-  'Shaka 5': [newest.resolve('shaka-player'), 'plugin-shaka', 'leo-abr.shaka.js'],
+  'Shaka 5': [shakaNew, 'plugin-shaka', 'leo-abr.shaka.js'],
   'Shaka 4': [requireHere.resolve('shaka-player-4'), 'plugin-shaka', 'leo-abr.shaka.js'],
+  'dash as ES2015': [dashDebug.replace('modern', 'legacy'), 'plugin-legacy', 'leo-abr.legacy.global.js'],
+  'hls.js as ES2015': [hls17, 'plugin-hls-legacy', 'leo-abr.hls.legacy.global.js'],
+  'Shaka as ES2015': [shakaNew, 'plugin-shaka-legacy', 'leo-abr.shaka.legacy.global.js'],
 } as const;
 export type LabPlayerName = keyof typeof PLAYERS;
 /** Older players have one test of each kind, in Chromium only. */
 export const isOlder = (name: LabPlayerName) => /1.6|4/.test(name);
-const slug = (name: string) => name.replace(' ', '-');
+const slug = (name: string) => name.replaceAll(' ', '-');
 
 export { expect };
 
@@ -169,11 +176,11 @@ export type ServedFile = [type: string, body: string | Buffer, headers?: Record<
 export type ServedFiles = Record<string, ServedFile | (() => Promise<ServedFile>)>;
 
 function pageOf(name: LabPlayerName): string {
-  const plugin = `${PLAYERS[name][1]}.js`;
-  const script =
-    name === 'dash'
-      ? `<script src="${plugin}"></script>`
-      : `<script type="module">import * as LeoAbr from './${plugin}'; window.LeoAbr = LeoAbr;</script>`;
+  const [, mode, file] = PLAYERS[name];
+  const plugin = `${mode}.js`;
+  const script = file.endsWith('.global.js')
+    ? `<script src="${plugin}"></script>`
+    : `<script type="module">import * as LeoAbr from './${plugin}'; window.LeoAbr = LeoAbr;</script>`;
   return `<!doctype html><script src="/lab.js"></script><script src="${slug(name)}.js"></script>${script}`;
 }
 export const LAB_HTML = pageOf('dash');

@@ -35,6 +35,20 @@ const OUTAGE_UNTIL_SECONDS = 6;
 const SEGMENTS = [0, 1, 2, 3, 4, 5, 6, 7];
 const SLOW_BPS = 4e6;
 
+const AS_SCRIPTS: [LabPlayerName][] = [['dash as ES2015'], ['hls.js as ES2015'], ['Shaka as ES2015']];
+describePlayers(AS_SCRIPTS, () => {
+  test('the script for televisions adapts', CORE, async ({ onStream }) => {
+    const seen = await onStream({ link: { 60: 16e6 } }, async (manifest) => {
+      const lab = await window.lab.play({ manifest });
+      await window.lab.until('the end', ({ video }) => video.ended, lab);
+      const { widths, decisions } = lab;
+      return { widths, sources: decisions.map(({ decision }) => decision.forecastSource) };
+    });
+    expect(seen.sources).toContain('built-in');
+    expect(seen.widths.at(-1)).toBeGreaterThan(PICTURE_WIDTHS[0]!);
+  });
+});
+
 describePlayers(PLAYERS, (playerName, abandonmentSettings) => {
   const engines = isOlder(playerName) ? {} : CORE;
 

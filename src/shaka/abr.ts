@@ -338,9 +338,9 @@ export class PluginManager {
   }
 
   /** Shaka's own manager switches. It also knows that the kind of network or the size of the element has changed. */
-  private _suggested(...[variant, ...how]: Parameters<SwitchCallback>): void {
+  private _suggested(...wanted: Parameters<SwitchCallback>): void {
     const isShakas = this._isLeft || !this._isInCharge() || !this._attachment.port.isUsable;
-    if (isShakas && this._switchTo) this._switchTo(variant, ...how);
+    if (isShakas && this._switchTo) this._switchTo(...wanted);
     else if (!this._isCalling) this._suggest();
   }
 
