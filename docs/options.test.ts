@@ -2,6 +2,7 @@
 
 import { expect, test } from '@jest/globals';
 import { resolveMpcLOptions } from '../abr/mpc-l/options.ts';
+import { assemble } from '../session/assemble.ts';
 import { HOST } from '../session/host.fixture.ts';
 import { DEFAULTS, resolveOptions } from '../session/page/options.ts';
 
@@ -17,7 +18,7 @@ const COMMENTS = { ifTheyDiffer: 'change the comments in session/page/option-typ
 function refusal(name: string, value: unknown, isLive: boolean): string | undefined {
   const options = { [name]: value };
   try {
-    resolveOptions(isLive ? { live: options } : options, HOST);
+    resolveOptions(isLive ? { live: options } : options);
   } catch (error) {
     return (error as { expected: string }).expected;
   }
@@ -83,5 +84,5 @@ test('the defaults in numbers and names are those of the code', () => {
   const inWords = (value: unknown) => (typeof value === 'string' ? `\`${value}\`` : String(value));
   const defaults = Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, inWords(value)]));
   expect({ ...COMMENTS, defaults }).toEqual({ ...COMMENTS, defaults: Object.fromEntries(values) });
-  expect(resolveOptions({}, HOST).logger).toBe(HOST.console);
+  expect(assemble(resolveOptions({}), HOST).logger).toBe(HOST.console);
 });

@@ -1,5 +1,6 @@
 /** The core of one attachment: an adapter reports its player's events to it and asks it for decisions. */
 
+import type { ResolvedOptions } from './assemble.ts';
 import { Abandonment } from './decisions/abandonment.ts';
 import { Decisions } from './decisions/decisions.ts';
 import { Planner } from './decisions/planner.ts';
@@ -8,7 +9,6 @@ import { withCmcd } from './forecasting/cmcd.ts';
 import type { Forecasting } from './forecasting/forecasting.ts';
 import { Pacing } from './live/pacing.ts';
 import type { Events, Guard } from './page/events.ts';
-import type { ResolvedOptions } from './page/options.ts';
 import type { PlayerPort } from './player-port.ts';
 import { Downloads, type RequestsInFlight } from './requests/downloads.ts';
 import { loadLists } from './requests/segment-lists.ts';

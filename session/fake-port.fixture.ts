@@ -1,6 +1,7 @@
 /** A fake player behind the port: tests set its situation and read the calls it got. */
 
 import { Adaptation } from './adaptation.ts';
+import { assemble } from './assemble.ts';
 import { HOST } from './host.fixture.ts';
 import { type DecisionEvent, Events } from './page/events.ts';
 import type { LeoAbrOptions } from './page/option-types.ts';
@@ -79,7 +80,7 @@ export function adapted<C extends LeoAbrOptions['controller']>(
   const events = new Events({ logger: null, host });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
-  const adaptation = new Adaptation(port, resolveOptions(options, host), events);
+  const adaptation = new Adaptation(port, assemble(resolveOptions(options), host), events);
   const sourceEnded = () => adaptation.sourceEnded();
   const stop = () => adaptation.stop();
   const withCmcd: Adaptation['withCmcd'] = (...request) => adaptation.withCmcd(...request);

@@ -128,7 +128,7 @@ export class PlayerPanel {
     });
     this.#player = player;
     if (plugin !== undefined) {
-      const handle = player.attach(plugin);
+      const handle = player.attach(plugin.options, plugin.tools);
       handle.on('fault', ({ message }) => this.showFault(message));
       recorder.listen(handle, player);
     }

@@ -10,7 +10,7 @@ import { splitPlayer } from '../../replay/forecasters.ts';
 import { scenarioWeights } from '../../replay/objective.ts';
 import { oracleForecaster, oracleForm } from '../../replay/oracle/oracle-forecaster.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
-import type { InternalOptions } from '../../session/page/option-types.ts';
+import type { Tools } from '../../session/assemble.ts';
 import { ownAlgorithm } from '../choice/competitors.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { SEED } from '../run/run.ts';
@@ -33,15 +33,15 @@ const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 export function pluginOptions(
   algorithm: string,
   { session, scenario, nowSeconds, forecaster: first }: PluginSession,
-): LeoAbrOptions | undefined {
+): { options: LeoAbrOptions; tools: Tools } | undefined {
   const { controller, forecaster, catchUp } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
   const { link, sizes } = session;
   const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
   const objective = objectiveOf(controller);
-  const common: LeoAbrOptions & InternalOptions = {
+  const tools: Tools = { weightsOf: scenarioWeights(scenario, objective, pricePerMbpsOf(controller)) };
+  const common: LeoAbrOptions = {
     qoe: objective,
-    weights: scenarioWeights(scenario, objective, pricePerMbpsOf(controller)),
     seed: SEED,
     sizes,
     // UTC is the time of the trace, so that handovers occur when they did in the recording.
@@ -52,7 +52,7 @@ export function pluginOptions(
   };
   // The sessions have no prior, because compared sessions must not learn from earlier sessions.
   const isPlugin = PLUGIN_OWN.test(splitPlayer(algorithm).name);
-  if (isPlugin) return { ...common, prior: false, forecasters: first ? [first] : [] };
+  if (isPlugin) return { options: { ...common, prior: false, forecasters: first ? [first] : [] }, tools };
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
     const path = new PiecewisePath({ ...link, latencySeconds: link.rttSeconds });
@@ -65,5 +65,5 @@ export function pluginOptions(
   const created = ownAlgorithm(controller)?.({ seed: SEED }) ?? createController(controller, { seed: SEED });
   // An explicit catch-up replaces the controller's pace.
   if (catchUp) Object.assign(created, { pace: undefined });
-  return { ...common, controller: created, forecasters };
+  return { options: { ...common, controller: created, forecasters }, tools };
 }

@@ -4,10 +4,10 @@ import type { Host } from '../../session/host.ts';
 import type { EventQueue } from './event-queue.ts';
 
 /** `run` brings the player's state up to now, then runs a timer's action. */
-export function virtualHost(queue: EventQueue, run: (action: () => void) => void): Host {
+export function virtualHost(queue: EventQueue, run: (action: () => void) => void, utcMs: () => number): Host {
   return {
     nowMs: () => queue.nowSeconds * 1000,
-    utcMs: () => queue.nowSeconds * 1000,
+    utcMs,
     every(periodMs, action) {
       const tick = () => {
         event = next();

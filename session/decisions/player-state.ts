@@ -2,7 +2,7 @@
 
 import type { AssumedLink, InFlight, PlayerState } from '../../abr/controller.ts';
 import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
-import type { ResolvedOptions } from '../page/options.ts';
+import type { ResolvedOptions } from '../assemble.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 import type { SegmentQualities } from '../requests/segment-qualities.ts';
 import type { SegmentSizes } from '../requests/segment-sizes.ts';

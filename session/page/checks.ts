@@ -6,8 +6,8 @@ import { check, isFrom as isBetween, unknownName } from '../../abr/errors.ts';
 export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
 export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
 
-/** The check of an option that pages do not know. */
-export const INTERNAL: Check = ['any', () => true];
+/** Refuses an option that was removed. */
+export const gone = () => false;
 export const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
@@ -16,7 +16,7 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>, pa
   const names = Object.keys(checks);
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
-      const known = names.filter((one) => checks[one as keyof O] !== INTERNAL);
+      const known = names.filter((one) => checks[one as keyof O][1] !== gone);
       throw unknownName(`${path}.${name}`, known, name);
     }
     const [expected, holds]: Check = checks[name as keyof O];

@@ -4,13 +4,14 @@ import type { Decision, Pace } from '../../abr/controller.ts';
 import { check } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from '../adaptation.ts';
+import { assemble, type ResolvedOptions, type Tools } from '../assemble.ts';
 import type { Host } from '../host.ts';
 import type { SessionRecord } from '../requests/session.ts';
 import { isPlain } from './checks.ts';
 import { writeLines } from './debug.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './option-types.ts';
-import { type ResolvedOptions, resolveOptions } from './options.ts';
+import { resolveOptions } from './options.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
@@ -66,11 +67,12 @@ export interface Installation {
 
 /** `install` installs the core in the player; it returns undefined after reporting a fault. */
 export function createHandle(
-  options: LeoAbrOptions | undefined,
+  { options, tools }: { options: LeoAbrOptions | undefined; tools?: Tools | undefined },
   host: Host,
   install: (options: ResolvedOptions, events: Events) => Installation | undefined,
 ): LeoAbrHandle {
-  const resolved = resolveOptions(options, host);
+  const resolve = (given: typeof options) => assemble(resolveOptions(given), host, tools);
+  const resolved = resolve(options);
   const events = new Events(resolved);
   const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
     install(resolved, events),
@@ -89,7 +91,7 @@ export function createHandle(
         check(isChangeable, `options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
       }
       const changed = { ...options, ...change };
-      Object.assign(resolved, resolveOptions(changed, host));
+      Object.assign(resolved, resolve(changed));
       options = changed;
       installation?.adaptation.planner.renew();
       installation?.changed?.();

@@ -5,8 +5,6 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
-import type { QoeWeights } from '../../abr/qoe/qoe.ts';
-import type { Pictures } from '../decisions/qualities.ts';
 import type { QualityFile, QualityOf } from '../requests/segment-qualities.ts';
 import type { SizesFile } from '../requests/segment-sizes.ts';
 import type { Logger } from './events.ts';
@@ -100,12 +98,4 @@ export interface LeoAbrOptions {
    * One line per decision and change of rate: `true`: to `console.debug`; or a function that gets it. Default false.
    */
   debug?: boolean | ((line: string) => void);
-}
-
-/** For the project's own tools; not part of the public interface. */
-export interface InternalOptions {
-  /** What the plan maximises. Default: by `qoe`. */
-  weights?: (pictures: Pictures) => QoeWeights;
-  /** Wraps each controller, to time its answers. */
-  observed?: (controller: Controller) => Controller;
 }

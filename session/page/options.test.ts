@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../../abr/qoe/perceived-qoe.ts';
+import { assemble } from '../assemble.ts';
 import { HOST } from '../host.fixture.ts';
 import { Session } from '../requests/session.ts';
 import { Events } from './events.ts';
 import { CONTROLLER_NAMES, type LeoAbrOptions } from './option-types.ts';
-import { resolveOptions as resolveFor } from './options.ts';
+import { resolveOptions as checked } from './options.ts';
 
-const resolveOptions = (options?: LeoAbrOptions) => resolveFor(options, HOST);
+const resolveOptions = (options?: LeoAbrOptions, host = HOST) => assemble(checked(options), host);
 
 const own = { name: 'own', decide: () => ({ representation: 0, controller: 'own', reason: 'none' }) };
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
@@ -50,7 +51,7 @@ test.each<[NonNullable<LeoAbrOptions['saveData']>, boolean, number]>([
   [0, true, 0],
   [100, false, 100],
 ])('saveData %j, where the browser says %j, makes a Mbit/s cost %d', (saveData, says, pricePerMbps) => {
-  const { weightsOf } = resolveFor({ saveData }, { ...HOST, savesData: () => says });
+  const { weightsOf } = resolveOptions({ saveData }, { ...HOST, savesData: () => says });
   const ladder = [{ id: '0', bitrateBps: 1e6 }];
   expect(weightsOf({ ladder, live: undefined })).toMatchObject({ pricePerMbps });
 });
@@ -79,6 +80,8 @@ test.each<[string, unknown]>([
   ['options.prior', { prior: { rate: 3 } }],
   ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
   ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
+  // It was for our own tools.
+  ['options.weights', { weights: () => ({}) }],
   ['options.prior', { controller: own, prior: false }],
   ['sizes.representations', { sizes: { a: 1 } }],
   ['quality.representations.a', { quality: { representations: { a: null } } }],

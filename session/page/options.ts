@@ -1,72 +1,31 @@
-/** The table of options with their checks and defaults, and the options of an attachment with all that follows from them. */
+/** The checks and defaults of a page's options. */
 
-import type { Controller } from '../../abr/controller.ts';
 import { check, isPositive } from '../../abr/errors.ts';
-import { createMpcD, DEFAULT_HORIZON } from '../../abr/mpc/mpc-d.ts';
-import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
-import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
-
-import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
-import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../../abr/qoe/perceived-qoe.ts';
-import type { QoeWeights } from '../../abr/qoe/qoe.ts';
-
-import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
-import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { SubSecond } from '../../predictor/link/sub-second.ts';
-import { type Pictures, weightsOfPictures } from '../decisions/qualities.ts';
-import { Forecasting } from '../forecasting/forecasting.ts';
-import { PriorForecaster } from '../forecasting/prior-forecaster.ts';
-import type { Host } from '../host.ts';
-import type { PlayerPort } from '../player-port.ts';
 import { parseLists } from '../requests/segment-lists.ts';
 import { QUALITY_LISTS } from '../requests/segment-qualities.ts';
 import { parseSizes } from '../requests/segment-sizes.ts';
-import type { Session } from '../requests/session.ts';
-import { type Checks, checkOptions, has, INTERNAL, isFrom, isPlain, isText, isWhole, SWITCH } from './checks.ts';
-import type { Events } from './events.ts';
-import { JSON_CHECKS, MPC_L_CHECKS } from './json-options.ts';
 import {
-  CONTROLLER_NAMES,
-  type InternalOptions,
-  type LeoAbrOptions,
-  type LiveOptions,
-  type TimeSource,
-} from './option-types.ts';
+  type Check,
+  type Checks,
+  checkOptions,
+  gone,
+  has,
+  isFrom,
+  isPlain,
+  isText,
+  isWhole,
+  SWITCH,
+} from './checks.ts';
+import { JSON_CHECKS, MPC_L_CHECKS } from './json-options.ts';
+import { CONTROLLER_NAMES, type LeoAbrOptions, type LiveOptions } from './option-types.ts';
 
-/** The parts of an attachment that forecasts need. */
-interface Surroundings {
-  events: Events;
-  port: Pick<PlayerPort, 'manifestUrl'>;
-  session: Session;
-}
-
-/** The options of an attachment, with defaults. */
-export interface ResolvedOptions
-  extends Required<Pick<LeoAbrOptions, 'seed' | 'debug' | 'logger' | 'timeSource' | 'live' | 'cmcd'>> {
-  host: Host;
-  sizes: LeoAbrOptions['sizes'];
-  quality: LeoAbrOptions['quality'];
-  /** The controller gets the sizes of at least this many segments, whatever it plans. */
-  horizon: number;
-  controllerName: string;
-  newController(): Controller;
-  weightsOf(pictures: Pictures): QoeWeights;
-  /** Whether `quality` counts. Otherwise `weightsOf` does. */
-  usesQuality: boolean;
-  /** Makes the controller's forecasts; undefined without forecasters. */
-  newForecasting: ((surroundings: Surroundings) => Forecasting) | undefined;
-  /** Downloads in a controller's state. Default 32. */
-  downloadsKept?: number;
-}
-
-/** Uncertainty of the device's clock; a clock synchronised by NTP is much better. */
-const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 const LARGEST_SEED = 2 ** 32 - 1;
-const MPC_L = 'mpc-l';
+export const MPC_L = 'mpc-l';
 
+const GONE: Check = ['qoe or a controller (not this since 0.3.0)', gone];
 const isFile = (value: unknown) => value instanceof URL || isText(value) || isPlain(value);
 
-const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
+const CHECKS: Checks<LeoAbrOptions & Record<'weights' | 'observed', undefined>> = {
   ...JSON_CHECKS,
   controller: [
     `${CONTROLLER_NAMES.join(', ')} or an object with decide()`,
@@ -82,8 +41,8 @@ const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
   storage: SWITCH,
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
-  weights: INTERNAL,
-  observed: INTERNAL,
+  weights: GONE,
+  observed: GONE,
 };
 
 const LIVE_CHECKS: Checks<LiveOptions> = {
@@ -107,14 +66,14 @@ export const DEFAULTS = {
   storage: true,
 } as const satisfies LeoAbrOptions;
 
-type Given = LeoAbrOptions & InternalOptions;
-type WithDefaults = Given & Required<Pick<LeoAbrOptions, keyof typeof DEFAULTS>>;
+/** The options of a page, with defaults. */
+export type PageOptions = LeoAbrOptions & Required<Pick<LeoAbrOptions, keyof typeof DEFAULTS>>;
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
-export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
+export function resolveOptions(given: LeoAbrOptions = {}): PageOptions {
   checkOptions(given, CHECKS);
   const options = withDefaults(given);
-  const { controller, sizes, live, weights, observed = same, logger = host.console } = options;
+  const { controller, sizes, live } = options;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
   if (isPlain(options.quality)) parseLists(options.quality, QUALITY_LISTS);
@@ -127,72 +86,11 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
       check(isAbsent, `options.${name}`, 'controller mpc-l beside it', controller);
     }
   }
-  const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON, saveData } = options;
-  const { qoe = controller === MPC_L ? 'perceived' : 'linear' } = options;
-  const newController = controllerOf(options);
-  return {
-    ...options,
-    host,
-    logger,
-    timeSource: options.timeSource || deviceClock(host),
-    sizes,
-    quality: options.quality,
-    horizon,
-    controllerName: typeof controller === 'string' ? controller : controller.name,
-    newController: () => observed(newController()),
-    usesQuality: qoe === 'perceived',
-    weightsOf: weights ?? weightsOfPictures(qoe, pricePerMbpsOf(saveData, host)),
-    newForecasting: forecastingOf(options, host),
-  };
+  return options;
 }
 
-function withDefaults(given: Given): WithDefaults {
+function withDefaults(given: LeoAbrOptions): PageOptions {
   const options: Record<string, unknown> = { ...given };
   for (const name in DEFAULTS) options[name] ??= DEFAULTS[name as keyof typeof DEFAULTS];
-  return options as unknown as WithDefaults;
-}
-
-const same = <T>(one: T) => one;
-
-function pricePerMbpsOf(saveData: NonNullable<LeoAbrOptions['saveData']>, host: Host): number {
-  if (typeof saveData === 'number') return saveData;
-  if (saveData === false) return 0;
-  return saveData === true || host.savesData() ? SAVING_PRICE_PER_MBPS : USUAL_PRICE_PER_MBPS;
-}
-
-function deviceClock(host: Host): TimeSource {
-  return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
-}
-
-function controllerOf(options: WithDefaults): () => Controller {
-  const { controller, horizon } = options;
-  if (typeof controller === 'object') return () => controller;
-  if (controller !== MPC_L) {
-    return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
-  }
-  // MPC-L reads its own options, and has a default for each that is undefined.
-  return () => createLiveMpcL(options as MpcLOptions);
-}
-
-function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newForecasting'] {
-  const { controller, forecasters, prior, storage, cmcd, seed } = options;
-  const hasPageForecasters = forecasters.length > 0;
-  if (controller !== MPC_L) {
-    if (!hasPageForecasters) return undefined;
-    return ({ events }) => new Forecasting({ events, forecasters, hasPageForecasters, seed });
-  }
-  return ({ events, port, session }) => {
-    // Choices on demand do not depend on handovers.
-    const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
-    const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
-    const statistics = prior && storage ? new PriorForecaster({ port, host }) : undefined;
-    return new Forecasting({
-      events,
-      forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],
-      hasPageForecasters,
-      seed,
-      pageLoad: options.pageLoad ? () => host.pageLoad() : undefined,
-      onStop: () => statistics?.save(),
-    });
-  };
+  return options as unknown as PageOptions;
 }

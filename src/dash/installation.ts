@@ -2,11 +2,11 @@
 
 import { check } from '../../abr/errors.ts';
 import { Adaptation } from '../../session/adaptation.ts';
+import type { ResolvedOptions, Tools } from '../../session/assemble.ts';
 import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
-import type { ResolvedOptions } from '../../session/page/options.ts';
 import { EMITTER_METHODS, listen, UndoList } from '../hooks.ts';
 import { PAGE } from '../page-host.ts';
 import { wrongPlayer } from '../which-player.ts';
@@ -18,13 +18,13 @@ import { Requests } from './requests.ts';
 import { applySettings } from './settings.ts';
 
 /** Implements `attachLeoAbr`. */
-export function attach(player: DashPlayer, options: LeoAbrOptions | undefined): LeoAbrHandle {
+export function attach(player: DashPlayer, options: LeoAbrOptions | undefined, tools?: Tools): LeoAbrHandle {
   // All versions of dash.js have these; an unsupported version is a fault.
   const isPlayer = has(player, 'getVersion', 'on', 'off');
   const expected = 'a dash.js MediaPlayer';
   if (!isPlayer) throw wrongPlayer('dash.js', 'player', expected, player);
   check(!isDestroyed(player), 'player', `${expected} that is not destroyed`, player);
-  return createHandle(options, PAGE, (resolved, events) => {
+  return createHandle({ options, tools }, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem === undefined) return new DashInstallation(player, resolved, events);
     events.fault('unsupported-player', problem);

@@ -2,6 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { AbrController, FragLoadingData } from 'hls.js';
+import type { Tools } from '../../session/assemble.ts';
 import { createHandle, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
 import { PAGE } from '../page-host.ts';
@@ -12,10 +13,10 @@ import { abrControllerOf, checkNoPlayer } from './player.ts';
 export type LeoAbrController = typeof AbrController & { readonly handle: LeoAbrHandle };
 
 /** Implements `createLeoAbrController`. */
-export function createController(options: LeoAbrOptions | undefined): LeoAbrController {
+export function createController(options: LeoAbrOptions | undefined, tools?: Tools): LeoAbrController {
   checkNoPlayer(options);
   let installation!: HlsInstallation;
-  const handle = createHandle(options, PAGE, (resolved, events) => {
+  const handle = createHandle({ options, tools }, PAGE, (resolved, events) => {
     installation = new HlsInstallation(resolved, events);
     return installation;
   });

@@ -3,9 +3,9 @@
 import type Hls from 'hls.js';
 import type { LevelLoadedData, MediaAttachedData } from 'hls.js';
 import { Adaptation } from '../../session/adaptation.ts';
+import type { ResolvedOptions } from '../../session/assemble.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { Installation } from '../../session/page/handle.ts';
-import type { ResolvedOptions } from '../../session/page/options.ts';
 import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../hooks.ts';
 import { rungsOf } from './levels.ts';
 import { keepPartEnds } from './part-ends.ts';

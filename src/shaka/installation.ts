@@ -1,11 +1,11 @@
 /** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in a manager that asks the core. */
 
 import { Adaptation } from '../../session/adaptation.ts';
+import type { ResolvedOptions, Tools } from '../../session/assemble.ts';
 import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
-import type { ResolvedOptions } from '../../session/page/options.ts';
 import { DOM_METHODS, listen, override, UndoList } from '../hooks.ts';
 import { PAGE } from '../page-host.ts';
 import { wrongPlayer } from '../which-player.ts';
@@ -35,7 +35,7 @@ export interface LeoAbrFactory {
 const FACTORIES = new WeakMap<object, { replaced: () => AbrManager; isAttached: () => boolean }>();
 
 /** Implements `createLeoAbrFactory`. */
-export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | undefined): LeoAbrFactory {
+export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | undefined, tools?: Tools): LeoAbrFactory {
   if (!has(player, 'getConfiguration')) throw wrongPlayer('Shaka Player', 'player', 'a Shaka Player', player);
   // Shaka's own, unless the page has set another one before.
   const present: () => AbrManager = player.getConfiguration().abrFactory;
@@ -44,7 +44,7 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
   const isTaken = known && known.isAttached() ? known.isAttached : undefined;
   const replaced = known && !isTaken ? known.replaced : present;
   let installation: ShakaInstallation | undefined;
-  const handle = createHandle(options, PAGE, (resolved, events) => {
+  const handle = createHandle({ options, tools }, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else installation = new ShakaInstallation(player, replaced, resolved, events);

@@ -5,7 +5,6 @@ import { resolveOptions } from '../../session/page/options.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
 import * as hls from '../hls/fake-player.fixture.ts';
 import type { LeoAbrOptions } from '../index.ts';
-import { PAGE } from '../page-host.ts';
 import * as shaka from '../shaka/fake-player.fixture.ts';
 import type { Arm } from '../trial.ts';
 import { answers, assign, GOOD, items, says, useConfigAddress, VIEWERS } from './config.fixture.ts';
@@ -72,7 +71,7 @@ test('of many hostile configurations none breaks playback', async () => {
     says(hostile(random), random() < 0.05 ? 500 : 200);
     const arm: Arm<LeoAbrOptions> | undefined = await assign({ logger: null, key: `viewer ${i}` });
     counts[arm ? (arm.options ? 'leo-abr' : 'player') : 'none']++;
-    if (arm?.options) resolveOptions({ ...arm.options, logger: null }, PAGE);
+    if (arm?.options) resolveOptions({ ...arm.options, logger: null });
     if (i % 10 > 0) continue;
     const { handle } = arm?.options ? ATTACHED[i % 3]!({ ...arm.options, logger: null }) : {};
     if (handle) expect(handle.state.faults).toEqual([]);

@@ -1,7 +1,8 @@
 /** dash.js: its requests and reasons, and the plugin in it. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr';
+import type { LeoAbrHandle } from 'leo-abr';
+import { attach } from '../../../src/dash/installation.ts';
 import { assumedLink } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import { BUFFER_BEHIND_SECONDS, type PlayerContext, REQUEST_TIMEOUT_MS, type TestPlayer } from './test-player.ts';
@@ -20,8 +21,8 @@ export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: P
   let handle: LeoAbrHandle | undefined;
   return {
     version: player.getVersion(),
-    attach(options) {
-      handle = attachLeoAbr(player, options);
+    attach(options, tools) {
+      handle = attach(player, options, tools);
       return handle;
     },
     start: () => player.initialize(video, `${config.sessionUrl}manifest.mpd`, true),

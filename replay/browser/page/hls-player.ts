@@ -2,8 +2,7 @@
 
 import Hls, { type Fragment } from 'hls.js';
 import type { LeoAbrOptions } from 'leo-abr';
-import { createLeoAbrController } from 'leo-abr/hls';
-// biome-ignore lint/style/noRestrictedImports: the plugin's mend of hls.js is for hls.js's own ABR too
+import { createController } from '../../../src/hls/abr.ts';
 import { keepPartEnds } from '../../../src/hls/part-ends.ts';
 import { DEFAULT_PLAYBACK_RATES } from '../../catch-up.ts';
 import {
@@ -50,7 +49,7 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
 
   return {
     version: Hls.version,
-    attach({ sizes, ...options }) {
+    attach({ sizes, ...options }, tools) {
       const { representations } = sizes as Exclude<LeoAbrOptions['sizes'], string | URL | undefined>;
       const byBandwidth = Object.entries(representations).map(([id, bytes]) => {
         // The playlists' `BANDWIDTH` is the peak; the plugin names representations by it.
@@ -58,10 +57,8 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
         idByBandwidth.set(bandwidth, id);
         return [bandwidth, bytes];
       });
-      const abrController = createLeoAbrController({
-        ...options,
-        sizes: { representations: Object.fromEntries(byBandwidth) },
-      });
+      const representationsOfHls = { representations: Object.fromEntries(byBandwidth) };
+      const abrController = createController({ ...options, sizes: representationsOfHls }, tools);
       hls = new Hls({ ...settings, abrController });
       return abrController.handle;
     },

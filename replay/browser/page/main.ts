@@ -8,7 +8,7 @@ import { SubSecond } from '../../../predictor/link/sub-second.ts';
 import { createOnnxForecaster } from '../../../predictor/onnx/index.ts';
 import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
 import { createServiceForecaster } from '../../../predictor/service-client/index.ts';
-import type { InternalOptions } from '../../../session/page/option-types.ts';
+import type { Tools } from '../../../session/assemble.ts';
 import { type ForecasterName, isOnnx } from '../../forecasters.ts';
 import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
@@ -123,15 +123,17 @@ class BenchSession {
     const objective = objectiveOf(name);
     const indexOf = (id: string) => Number((this.#player.representationId?.(id) ?? id).replace('video-', ''));
     const quality = scenarioQualities(scenario, objective, indexOf);
-    const options: LeoAbrOptions & InternalOptions = {
+    const options: LeoAbrOptions = {
       controller,
       sizes: await this.#json('sizes.json'),
       timeSource: this.#clock,
       seed,
       ...(forecasters.length > 0 && { forecasters }),
       qoe: objective,
-      weights: scenarioWeights(scenario, objective, pricePerMbpsOf(name)),
       ...(quality && { quality }),
+    };
+    const tools: Tools = {
+      weightsOf: scenarioWeights(scenario, objective, pricePerMbpsOf(name)),
       observed: (one) => {
         const observed = new ObservedController(one, { timings: true });
         this.#controllers.push(observed);
@@ -139,7 +141,7 @@ class BenchSession {
         return catchUp === undefined ? observed : Object.assign(observed, { pace: undefined });
       },
     };
-    const handle = this.#player.attach(options);
+    const handle = this.#player.attach(options, tools);
     handle.on('fault', ({ code, message, cause }) => {
       this.#onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
     });

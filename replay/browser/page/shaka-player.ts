@@ -1,7 +1,7 @@
 /** Shaka Player: the settings, its requests, and the plugin in it. */
 
-import { createLeoAbrFactory } from 'leo-abr/shaka';
 import shaka from 'shaka-player';
+import { createFactory } from '../../../src/shaka/installation.ts';
 import { assumedLink } from '../../scenarios.ts';
 import {
   BUFFER_BEHIND_SECONDS,
@@ -42,8 +42,8 @@ export function shakaPlayer(context: PlayerContext): TestPlayer {
   });
   return {
     version: shaka.Player.version,
-    attach(options) {
-      const abrFactory = createLeoAbrFactory(player, options);
+    attach(options, tools) {
+      const abrFactory = createFactory(player, options, tools);
       player.configure({ abrFactory });
       return abrFactory.handle;
     },

@@ -1,13 +1,14 @@
 /** The interface of a player in the benchmark's page and in the demo. */
 
 import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr';
+import type { Tools } from '../../../session/assemble.ts';
 import type { SessionConfig } from '../record/session-record.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
 export interface TestPlayer {
   version: string;
   /** Lets the plugin decide, with the page's options. Call it before `start`. */
-  attach(options: LeoAbrOptions): LeoAbrHandle;
+  attach(options: LeoAbrOptions, tools: Tools): LeoAbrHandle;
   start(): void;
   /** Returns `video-<n>` for an id in the plugin's decisions. Default: the same id. */
   representationId?(id: string): string;

@@ -5,7 +5,9 @@
 
 import type { PiecewisePath } from '../../../abr/index.ts';
 import { Adaptation } from '../../../session/adaptation.ts';
+import { assemble } from '../../../session/assemble.ts';
 import { Events } from '../../../session/page/events.ts';
+import { resolveOptions } from '../../../session/page/options.ts';
 import type {
   Choice,
   LiveMedia,
@@ -27,7 +29,6 @@ import type { EventQueue, QueuedEvent } from '../event-queue.ts';
 import { ObservedController } from '../observed-controller.ts';
 import { sessionTotals } from '../session-result.ts';
 import { pageLinkOf } from '../session-setup.ts';
-import { sessionOptions } from '../simulated-options.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
 import { virtualHost } from '../virtual-host.ts';
 import { Flight } from './flight.ts';
@@ -135,20 +136,21 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const { options, queue, controller, scenario } = this;
     const { trace, utcErrorSeconds = 0 } = options;
     const utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + utcErrorSeconds) * 1000;
-    const host = virtualHost(queue, (action) => this.run(action));
+    const host = virtualHost(
+      queue,
+      (action) => this.run(action),
+      () => utcMsAtStart + this.nowSeconds * 1000,
+    );
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
-    const { forecaster, objective = 'linear', pricePerMbps = 0 } = options;
-    const resolved = sessionOptions({
-      host,
-      controller,
+    const { forecaster, objective = 'linear', pricePerMbps = 0, seed = 0, downloadsKept } = options;
+    const quality = scenarioQualities(scenario, objective, indexOf);
+    const given = resolveOptions({ controller, seed, logger: null, qoe: objective, ...(quality && { quality }) });
+    const resolved = assemble(given, host, {
       weightsOf: scenarioWeights(scenario, objective, pricePerMbps),
-      quality: scenarioQualities(scenario, objective, indexOf),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
-      seed: options.seed ?? 0,
-      downloadsKept: options.downloadsKept,
-      utcMs: () => utcMsAtStart + this.nowSeconds * 1000,
+      downloadsKept,
     });
     this.adaptation = new Adaptation(this, resolved, events);
     events.on('fault', ({ code, message, cause }) => {
