@@ -13,7 +13,6 @@ import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../abr/qoe/perceive
 import type { QoeWeights } from '../abr/qoe/qoe.ts';
 import { LARGEST_HORIZON } from '../abr/state/horizon.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
-import { SubSecond } from '../predictor/link/sub-second.ts';
 import { type Pictures, weightsOfPictures } from './decisions/qualities.ts';
 import { Forecasting } from './forecasting/forecasting.ts';
 import { PriorForecaster } from './forecasting/prior-forecaster.ts';
@@ -111,7 +110,7 @@ function forecastingOf(options: PageOptions, host: Host, only?: Forecaster): Res
   return ({ events, port, session }) => {
     // Choices on demand do not depend on handovers.
     const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
-    const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
+    const builtIn = createBuiltInForecaster({ needsHandovers });
     const statistics = prior && storage ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({
       events,

@@ -4,7 +4,6 @@ import type { Forecaster, LeoAbrOptions } from 'leo-abr';
 import { createController, objectiveOf, pricePerMbpsOf } from '../../abr/algorithms.ts';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import { splitPlayer } from '../../replay/forecasters.ts';
 import { scenarioWeights } from '../../replay/objective.ts';
@@ -60,7 +59,7 @@ export function pluginOptions(
     forecasters.push(oracleForecaster({ link: path, traceSecondsAt, as: oracleForm(controller) }));
   } else if (forecaster) {
     const handover = forecaster !== 'built-in:no-handover';
-    forecasters.push(createBuiltInForecaster({ handover, newSubSecond: () => new SubSecond() }));
+    forecasters.push(createBuiltInForecaster({ handover }));
   }
   const created = ownAlgorithm(controller)?.({ seed: SEED }) ?? createController(controller, { seed: SEED });
   // An explicit catch-up replaces the controller's pace.

@@ -35,7 +35,7 @@ const expectNear = (forecast: QuantileForecast, bps: number) =>
   expect(Math.abs(Math.log2(median(forecast, 0) / bps))).toBeLessThan(1);
 
 test('has no forecast before the first bits, and one after the first piece', () => {
-  const forecaster = started();
+  const forecaster = started({}, { subSecond: false });
   expect(forecaster.latest(0)).toBeUndefined();
   forecaster.observe(throughput(0.04, 0.14, 20e6));
   const forecast = latestOf(forecaster, 0.2);
@@ -87,11 +87,10 @@ test('reuses a forecast for 0.2 s', () => {
 });
 
 test('a new session does not depend on the previous one', () => {
-  const options = { newSubSecond: () => new SubSecond() };
-  const used = watching(60, (second) => 1e7 * (1 + Math.sin(second)), options);
+  const used = watching(60, (second) => 1e7 * (1 + Math.sin(second)));
   used.start({ seed: 1 });
   expect(used.latest(0)).toBeUndefined();
-  const fresh = started({}, options);
+  const fresh = started();
   for (const forecaster of [used, fresh]) forecaster.observe(throughput(0, 1, 3e6));
   expect(used.latest(1)).toEqual(fresh.latest(1));
   expect(fresh.latest(1)).toMatchObject({ fluctuation: new SubSecond().fluctuation() });
@@ -100,12 +99,12 @@ test('a new session does not depend on the previous one', () => {
 test('announces handovers in UTC once the link has shown them, by a better time if it gets one', () => {
   // Handovers at 7 s plus multiples of 15 s (:12, :27, :42, :57).
   const rateAt = leoLink({ seed: 1, boundary: 7 });
-  const leo = watching(200, rateAt);
+  const leo = watching(200, rateAt, { subSecond: false });
   const { handovers } = latestOf(leo, 200.3);
   expect(handovers.length).toBeGreaterThan(0);
   const off = (((handovers[0]!.atMs / 1000) % 15) + 15) % 15;
   expect(Math.abs(off - 12)).toBeLessThan(1.5);
-  const withDips = watching(200, rateAt, { newSubSecond: () => new SubSecond() });
+  const withDips = watching(200, rateAt);
   const dip = expect.objectContaining({ depth: 0.8 });
   expect(latestOf(withDips, 200.3).handovers[0]).toEqual({ ...handovers[0], dip });
   const without = watching(200, rateAt, { handover: false });
@@ -132,7 +131,7 @@ test('law: forecasts are valid for any observations', () => {
   const others = fc.array(fc.tuple(anyObservation, fc.oneof(between(0, 60), between(0, 1e9))), { maxLength: 40 });
   let hits = 0;
   forAll([anySession, others], { seed: 6, numRuns: 500 }, (session, others) => {
-    const forecaster = started({ utcMsAtStart: UTC_MS }, { newSubSecond: () => new SubSecond() });
+    const forecaster = started({ utcMsAtStart: UTC_MS });
     for (const [told, now] of [...session.map((piece) => [piece, piece.endSeconds] as const), ...others]) {
       forecaster.observe(told);
       const forecast = forecaster.latest(now);

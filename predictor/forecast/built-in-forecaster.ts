@@ -5,17 +5,21 @@
 
 import type { Forecast, Forecaster } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link/link-history.ts';
+import { SubSecond } from '../link/sub-second.ts';
 import { ModelSession, type ModelSessionOptions } from './model-session.ts';
 import { evaluateNetwork, type Model } from './quantile-network.ts';
 import { shippedModel } from './shipped-model.ts';
 
-export interface BuiltInForecasterOptions extends ModelSessionOptions {
+export interface BuiltInForecasterOptions extends Omit<ModelSessionOptions, 'newSubSecond'> {
   /** A model of `leo-abr train`, from `parseModel`. Default: the shipped one. */
   model?: Model | undefined;
+  /** Whether to model the link within a second, for plans at the live edge. Default true. */
+  subSecond?: boolean;
 }
 
-export function createBuiltInForecaster({ model, ...options }: BuiltInForecasterOptions = {}): BuiltInForecaster {
-  const forecaster = new BuiltInForecaster(options);
+export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}): BuiltInForecaster {
+  const { model, subSecond = true, ...others } = options;
+  const forecaster = new BuiltInForecaster({ ...others, newSubSecond: subSecond ? () => new SubSecond() : undefined });
   forecaster.useModel(model ?? shippedModel());
   return forecaster;
 }

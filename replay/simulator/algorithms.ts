@@ -10,8 +10,10 @@ import {
   pricePerMbpsOf,
 } from '../../abr/index.ts';
 import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
-import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import type { ModelSessionOptions } from '../../predictor/forecast/model-session.ts';
+import {
+  type BuiltInForecasterOptions,
+  createBuiltInForecaster,
+} from '../../predictor/forecast/built-in-forecaster.ts';
 import type { Model } from '../../predictor/forecast/quantile-network.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { EvaluatedForecaster, type EvaluatedModel } from '../../predictor/onnx/card-session.ts';
@@ -49,9 +51,8 @@ const FORECASTERS: Record<Exclude<ForecasterName, OnnxName | 'service'>, (wanted
   shipped: ({ task }) => builtIn({ ...task, model: undefined }),
 };
 
-function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions = {}): Forecaster {
-  const newSubSecond = scenario.live && (() => new SubSecond());
-  return createBuiltInForecaster({ model, newSubSecond, ...options });
+function builtIn({ model, scenario }: SessionTask, options: BuiltInForecasterOptions = {}): Forecaster {
+  return createBuiltInForecaster({ model, subSecond: scenario.live !== undefined, ...options });
 }
 
 function newForecaster(name: Exclude<ForecasterName, 'service'>, wanted: Wanted): Forecaster {

@@ -4,7 +4,6 @@ import { expect, test } from '@jest/globals';
 import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
@@ -20,7 +19,7 @@ const TYPICAL = readTraceFile('replay/traces/stationary-live-typical.csv');
 const BOTH = [...TYPICAL, ...readTraceFile('replay/traces/stationary-live-collapse.csv')];
 const SCENARIO = { ...SCENARIOS['live-hd-1']!, segmentCount: 40 };
 
-const builtIn = () => createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
+const builtIn = () => createBuiltInForecaster();
 
 function forecasterOf(change: (forecast: Forecast) => Forecast | undefined = (forecast) => forecast): Forecaster {
   const inner = builtIn();

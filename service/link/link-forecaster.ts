@@ -5,7 +5,6 @@ import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor
 import type { Model } from '../../predictor/forecast/quantile-network.ts';
 import type { HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
 import { hintHandover } from '../../predictor/link/handover-clock/hint.ts';
-import { SubSecond } from '../../predictor/link/sub-second.ts';
 import type { SessionClock } from '../clock.ts';
 
 /** Assumed error of the machine's clock, which NTP sets over the observed link. */
@@ -26,7 +25,7 @@ export class LinkForecaster {
     private readonly clock: SessionClock,
     model?: Model,
   ) {
-    this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), model });
+    this.#capacity = createBuiltInForecaster({ model });
     this.#capacity.start({
       utcMsAtStart: clock.utcMsAt(0),
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,

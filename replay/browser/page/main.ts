@@ -4,7 +4,6 @@ import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOpti
 import { createController, objectiveOf, pricePerMbpsOf } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
 import { unpackModel } from '../../../predictor/forecast/model-file.ts';
-import { SubSecond } from '../../../predictor/link/sub-second.ts';
 import { createOnnxForecaster } from '../../../predictor/onnx/index.ts';
 import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
 import { createServiceForecaster } from '../../../predictor/service-client/index.ts';
@@ -93,10 +92,10 @@ class BenchSession {
       this.#requests.onResponse = this.#oracle.anchor;
       return [this.#oracle.forecaster];
     }
-    const newSubSecond = scenario.live && (() => new SubSecond());
+    const subSecond = scenario.live !== undefined;
     const handover = name !== 'built-in:no-handover';
     const ofGroup = name === 'shipped' ? undefined : model;
-    const builtIn = createBuiltInForecaster({ handover, newSubSecond, model: ofGroup && unpackModel(ofGroup) });
+    const builtIn = createBuiltInForecaster({ handover, subSecond, model: ofGroup && unpackModel(ofGroup) });
     // The plugin adds its built-in forecaster.
     const behind = controller === 'mpc-l' && handover && !ofGroup ? [] : [builtIn];
     if (name === 'service') return [createServiceForecaster(serviceUrl!), ...behind];
