@@ -295,6 +295,23 @@ describe.each(LIVE)('a live stream in %s', (_, start, on, off) => {
     expect([media.playbackRate, catchUp()]).toEqual([1.5, on]);
   });
 
+  test.each([
+    ['ignores', () => {}],
+    [
+      'refuses',
+      () => {
+        throw new DOMException('no', 'NotSupportedError');
+      },
+    ],
+  ])('an element that %s rates is left to the player, without a fault', (_, set) => {
+    const { media, catchUp, controller, handle } = paced();
+    Object.defineProperty(media, 'playbackRate', { get: () => 1, set });
+    controller.rate = 1.05;
+    wait(3);
+    expect([media.defaultPlaybackRate, catchUp()]).toEqual([1, on]);
+    expect(handle.state).toMatchObject({ pace: undefined, faults: [] });
+  });
+
   test('a rate of 0 is a stall that the player makes, and stays', () => {
     const { media, controller } = paced();
     media.playbackRate = 0;

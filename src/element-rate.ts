@@ -27,6 +27,8 @@ export abstract class ElementRate implements RatePort {
   readonly rateStep = browserRateStep();
   /** The rate that was set; undefined while the player sets it. */
   private _rate: number | undefined;
+  /** The element that kept its rate when another was set, as televisions and remote playback do. */
+  private _fixed: HTMLMediaElement | undefined;
 
   constructor(protected readonly options: { readonly live: LiveOptions }) {}
 
@@ -47,7 +49,11 @@ export abstract class ElementRate implements RatePort {
     else if (this._rate !== undefined) this.restore();
     // Players keep playback in a stall by a rate of 0. A rate of the viewer's stays when the plugin's ends.
     if (media && (media.playbackRate === this._rate || (rate !== undefined && media.playbackRate > 0))) {
-      media.playbackRate = rate ?? 1;
+      const next = rate ?? 1;
+      attempt(() => {
+        media.playbackRate = next;
+      });
+      if (Math.abs(media.playbackRate - next) > 1e-3) this._fixed = media;
     }
     this._rate = rate;
   }
@@ -62,7 +68,7 @@ export abstract class ElementRate implements RatePort {
   protected within({ playbackRates: { min, max }, targetSeconds, ...player }: PlayerLimits): LiveLimits {
     const { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0 } = this.options.live;
     return {
-      isPaceable: player.isPaceable,
+      isPaceable: player.isPaceable && (!this._fixed || this._fixed !== this.element()),
       playbackRates: {
         min: onStep(minPlaybackRate ?? min, this.rateStep),
         max: onStep(maxPlaybackRate ?? max, this.rateStep),

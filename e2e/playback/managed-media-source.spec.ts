@@ -3,7 +3,8 @@
  * simulates it on Chromium's MediaSource. WebKit's core tests play with the real one.
  */
 
-import type { Forecaster } from '../../abr/forecast.ts';
+import type { Forecaster, QuantileForecast } from '../../abr/forecast.ts';
+import type { DecisionEvent } from '../../src/index.ts';
 import { describePlayers, expect, type LabPlayer, type LabPlayerName, test } from './playback-test.ts';
 
 /** These settings give each player a buffer of 5 s. */
@@ -49,7 +50,16 @@ describePlayers(SETTINGS, (_, settings) => {
         managed.dispatchEvent(new Event('startstreaming'));
         await window.lab.until('requests', () => requests.length > before + 5, lab);
         const after = decisions.filter(({ state }) => state.nowSeconds > resumedAtSeconds);
+        const medianBps = ({ forecast }: DecisionEvent) => {
+          const { levels, quantilesBps } = forecast as QuantileForecast;
+          return quantilesBps[0]![levels.findIndex((level) => level >= 0.5)]!;
+        };
+        const known = decisions.filter(({ forecast }) => forecast);
+        const last = known.filter(({ state }) => state.nowSeconds < pausedAtSeconds).pop()!;
+        const next = known.find(({ state }) => state.nowSeconds > resumedAtSeconds)!;
         return {
+          abandoned: decisions.filter(({ kind }) => kind === 'abandon').length,
+          estimateRatio: medianBps(next) / medianBps(last),
           silent: silent.filter(([start, end]) => start > pausedAtSeconds + 1 && end < resumedAtSeconds),
           pauseSeconds: resumedAtSeconds - pausedAtSeconds,
           longestSeconds: Math.max(...after.at(-1)!.state.downloads.map(({ downloadSeconds }) => downloadSeconds)),
@@ -64,7 +74,33 @@ describePlayers(SETTINGS, (_, settings) => {
     expect(seen.silent.reduce((sum, [start, end]) => sum + end - start, 0)).toBeLessThan(0.2);
     // No download is as long as the pause.
     expect(seen.longestSeconds).toBeLessThan(seen.pauseSeconds);
+    expect(seen.abandoned).toBe(0);
+    expect(seen.estimateRatio).toBeGreaterThan(0.6);
     expect(seen.sources).toContain('built-in');
     expect(seen.highest).toBeGreaterThan(0);
+  });
+});
+
+test.describe('hls.js', () => {
+  test.use({ playerName: 'hls.js' });
+
+  test('an element that plays another source, as for AirPlay, is left alone until hls.js attaches it again', async ({
+    onStream,
+  }) => {
+    const seen = await onStream({ segmentCount: 60 }, async (manifest) => {
+      const lab = window.lab.startHls({ manifest, settings: { maxBufferLength: 5 } });
+      const { player, video, decisions } = lab;
+      await window.lab.until('decisions', () => decisions.length > 2, lab);
+      video.src = 'data:audio/wav;base64,UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==';
+      await window.lab.until('hls.js leaves', () => player.media === null, lab);
+      const before = decisions.length;
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const during = decisions.length - before;
+      player.attachMedia(video);
+      player.startLoad();
+      await window.lab.until('decisions again', () => decisions.length > before + 2, lab);
+      return { during, status: lab.handle.state.status };
+    });
+    expect(seen).toEqual({ during: 0, status: 'attached' });
   });
 });

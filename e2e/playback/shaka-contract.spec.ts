@@ -5,7 +5,7 @@
 
 import type shaka5 from 'shaka-player';
 import { CHANGE } from '../builds.ts';
-import { describePlayers, expect, isOlder, test } from './playback-test.ts';
+import { describePlayers, expect, FAULTS, isOlder, test } from './playback-test.ts';
 
 type Manager = shaka5.extern.AbrManager;
 type ContractVariant = shaka5.extern.Variant;
@@ -167,4 +167,24 @@ describePlayers([['Shaka 5'], ['Shaka 4']] as const, (playerName) => {
     await labPage.setViewportSize({ width: 1920, height: 1080 });
     expect(await labPage.evaluate(findings)).toEqual([]);
   });
+
+  test(
+    'a source that the browser plays itself causes one fault; then the plugin decides',
+    FAULTS,
+    async ({ onStream }) => {
+      const seen = await onStream({}, async (manifest) => {
+        const lab = await window.lab.startShaka();
+        const { player, handle, faults, decisions } = lab;
+        // Two samples of silence.
+        const wave = 'data:audio/wav;base64,UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==';
+        for (let i = 0; i < 2; i++) await player.load(wave, null, 'audio/wav');
+        const quiet = [player.getLoadMode(), handle.state.status, decisions.length];
+        await player.load(manifest);
+        await window.lab.until('decisions', () => decisions.length > 2, lab);
+        return { quiet, messages: faults.map(({ code, message }) => `${code}: ${message}`) };
+      });
+      expect(seen.quiet).toEqual([3, 'inactive', 0]);
+      expect(seen.messages).toEqual(['unsupported-stream: the browser plays this source itself (src=)']);
+    },
+  );
 });

@@ -152,6 +152,7 @@ export class FakePlayer extends StandIn {
   getAssetUri = () => 'https://media.example/stream.mpd';
   getManifest = () => this.manifest;
   getPlaybackRate = () => 1;
+  getLoadMode = () => 2;
   isLive = () => this.isLiveStream;
   seekRange = () => ({ start: 0, end: this.end });
 

@@ -16,6 +16,7 @@ import {
   type RequestContext,
   type ShakaPlayer,
   type ShakaRequest,
+  SRC_EQUALS,
   shakasManager,
   type Variant,
   whyUnsupported,
@@ -92,7 +93,11 @@ class ShakaInstallation implements Installation, Attachment {
     const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
     const segmentappended = () =>
       _events.fault('player-failed', 'Shaka plays without the plugin: configure the factory before load()');
-    this._playerUndo.add(listen(player, DOM_METHODS, { segmentappended }, this.adaptation.guard));
+    const loaded = () => {
+      if (player.getLoadMode() === SRC_EQUALS)
+        _events.fault('unsupported-stream', 'the browser plays this source itself (src=)');
+    };
+    this._playerUndo.add(listen(player, DOM_METHODS, { segmentappended, loaded }, this.adaptation.guard));
     if (options.cmcd) this._undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
   }
 

@@ -172,6 +172,7 @@ export interface ShakaPlayer {
   getAssetUri(): string | null;
   getManifest(): Manifest | null;
   getPlaybackRate(): number;
+  getLoadMode(): number;
   isLive(): boolean;
   /** From Shaka 5 on, also true for a live stream with a known end. */
   isDynamic?(): boolean;
@@ -182,6 +183,8 @@ export interface ShakaPlayer {
 export const INIT_SEGMENT = 0;
 export const MEDIA_SEGMENT = 1;
 export const MEDIA_PLAYLIST = 2;
+/** A value of `Player.LoadMode`: without MSE. */
+export const SRC_EQUALS = 3;
 /** A value of `Error.Code`. */
 export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;
