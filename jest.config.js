@@ -1,6 +1,6 @@
 /** Unit tests: `x.test.ts` beside `x.ts`, as native ES modules (hence --experimental-vm-modules in package.json). */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/scripts/jest-environment.js',
   roots: ['abr', 'predictor', 'session', 'src', 'replay', 'service', 'transport', 'cli', 'demo', 'docs'].map(
     (folder) => `<rootDir>/${folder}`,
   ),

@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -12,13 +12,25 @@ import { parseResults } from '../replay/evaluation/documents/parse-results.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TRACE = join(ROOT, 'replay', 'simulator', 'fixtures', 'golden.csv');
 
-/** The package is like the published one. It is inside the checkout, so that it finds its dependencies. */
+/** For a build: a package like the published one. It is inside the checkout, so that it finds its dependencies. */
 let folder: string;
 let command: string;
 const at = (name: string) => join(folder, name);
 
+/** Whether a build is there and no source is newer. */
+function isNewest(built: string): boolean {
+  const sources = ['abr', 'cli', 'predictor', 'replay', 'service', 'session'].flatMap((name) =>
+    readdirSync(join(ROOT, name), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /(?<!\.test|\.fixture)\.(ts|json)$/.test(path) && !/(^|\/)dist\//.test(path))
+      .map((path) => statSync(join(ROOT, name, path)).mtimeMs),
+  );
+  return existsSync(built) && statSync(built).mtimeMs > Math.max(...sources);
+}
+
 beforeAll(() => {
   folder = mkdtempSync(join(ROOT, 'node_modules', '.leo-abr-built-'));
+  command = join(ROOT, 'cli/dist/leo-abr.js');
+  if (isNewest(command)) return;
   cpSync(join(ROOT, 'cli', 'package.json'), at('package.json'));
   const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
   const args = [vite, 'build', '--mode', 'cli', '--outDir', at('dist')];

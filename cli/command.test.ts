@@ -1,11 +1,12 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PERCEIVED_PRICES } from '../abr/qoe/perceived-qoe.ts';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/documents/parse-results.ts';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { put, temporaryFolder } from '../replay/folder.fixture.ts';
+import { readTraces } from '../replay/formats/trace-files.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { CommandIo } from './shared/command-io.ts';
@@ -172,7 +173,10 @@ test.each([
 test('the same seed gives the same bytes, in shards and merged too', async () => {
   const flags = { starts: 'every:32', seed: '7', segments: '12' };
   expect(await simulate({ ...flags, out: at('whole.json') })).toMatchObject({
-    ...{ status: 0, stdout: expect.stringMatching(/^With `mpc-o` instead of `mpc-d` \(\d+ pairs\), .*\n\nalgorithm /) },
+    ...{
+      status: 0,
+      stdout: expect.stringMatching(/^With `mpc-o` instead of `mpc-d` \(\d+ pairs\), .*\n\nalgorithm /),
+    },
     stderr: expect.not.stringContaining('algorithm '),
   });
   const text = read('whole.json');
@@ -419,4 +423,61 @@ test('unknown command or missing arguments: status 2; help and version: status 0
   expect(await run(['--help'])).toMatchObject({ status: 0, stderr: '' });
   expect((await run(['simulate', '--help'])).stdout).toMatch(/--starts.*bola-e, dynamic;/s);
   expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+describe('trace', () => {
+  const at = temporaryFolder('test');
+
+  const trace = (...args: string[]) => run(['trace', ...args]);
+
+  const CSV = 'time_s,throughput_mbps,rtt_ms,loss\n';
+
+  test('synthesize writes traces with sidecars, the same bytes again, and reads them back', async () => {
+    const flags = ['--preset', 'stationary-live', '--step', '0.1', '--seed', '7', '--count', '2', '--duration', '30'];
+    for (const out of ['a', 'b']) {
+      expect(await trace('synthesize', ...flags, '--out', at(out))).toMatchObject({ status: 0, stdout: '' });
+    }
+    const files = readdirSync(at('a')).sort();
+    expect(files).toEqual([7, 8].flatMap((seed) => [`stationary-live-${seed}.csv`, `stationary-live-${seed}.json`]));
+    for (const file of files) expect(readFileSync(at('b', file), 'utf8')).toBe(readFileSync(at('a', file), 'utf8'));
+    const [read] = readTraces([at('a')]);
+    const other = { synthetic: true, seed: 7 };
+    const metadata = { dataset: 'synthetic-stationary-live', recordingGroup: 'stationary-live-7', other };
+    expect(read).toMatchObject({ name: 'stationary-live-7', durationSeconds: 30, metadata });
+    expect(read!.stepEndsSeconds).toHaveLength(300);
+    const { epochPhaseSeconds, handoverPhaseSeconds } = read!.metadata;
+    expect((epochPhaseSeconds! + handoverPhaseSeconds!) % 15).toBeCloseTo(12, 9);
+  });
+
+  test.each([
+    [['--preset', 'mars'], "argument 'mars' is invalid"],
+    [['--seed', 'x'], '--seed: expected a whole number'],
+    [['--count', '0'], '--count: expected a whole number'],
+    [['--duration', '-5'], 'duration: expected a number of seconds'],
+    [['--duration', ''], '--duration: expected a number'],
+    [['--step', '0.33'], 'step: expected a multiple of 0.1 s'],
+    [['--mbps', '5'], 'mbps: expected none with stationary'],
+  ])('synthesize rejects %j with status 2 and writes nothing', async (flags, message) => {
+    await refused(trace('synthesize', ...flags, '--out', at('out')), message);
+    expect(existsSync(at('out'))).toBe(false);
+  });
+
+  test('info prints a row per trace, also of a constant one without a clock', async () => {
+    await trace('synthesize', '--preset', 'driving-udp', '--seed', '3', '--count', '2', '--out', at('in'));
+    put(at('in/flat.csv'), `${CSV}${Array.from({ length: 90 }, (_, i) => `${i},8,,`).join('\n')}\n`);
+    const { status, stdout } = await trace('info', at('in'));
+    expect(status).toBe(0);
+    expect(stdout.split('\n').slice(1, 4)).toEqual([
+      expect.stringMatching(/^driving-udp-3 +synthetic-driving +600 +1 /),
+      expect.stringMatching(/^driving-udp-4 +synthetic-driving +600 +1 /),
+      expect.stringMatching(/^flat +in +90 +1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
+    ]);
+  });
+
+  test('info of a missing path, or of a wrong line: status 2 with the place', async () => {
+    await refused(trace('info', at('nowhere')), 'nowhere');
+    const bad = put(at('in/b.csv'), `${CSV}0,1,,\n1,NaN,,\n`);
+    const message = 'throughput_mbps: expected a rate in Mbit/s, 0 to 1e6 (blank = unknown), got "NaN"';
+    await refused(trace('info', at('in')), `${bad}:3: ${message}`);
+  });
 });

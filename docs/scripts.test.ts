@@ -60,12 +60,13 @@ test('a runner that fails without a failed test, or ends without a report, is a 
   expect(browserTotals(1, undefined)).toMatchObject({ passed: 0, failed: 1 });
 });
 
-test("the workflow's jobs are together npm run test:all", () => {
+test("the workflow's jobs are together npm run test:all, and build once", () => {
   const read = (path: string) => readFileSync(`${ROOT}/${path}`, 'utf8');
   const workflow = read('.github/workflows/test.yml');
   const projects = [...read('playwright.config.ts').matchAll(/name: ['`](\w+)/g)].map(([, name]) => name!);
   expect(/ part: \[(.*)\]/.exec(workflow)![1]!.split(', ')).toEqual(PARTS);
   expect(projects.map((name) => name.replace(/^engine$/, 'engines')).sort()).toEqual(PARTS.slice(1).sort());
   expect(workflow).toMatch(/npm test -- --part \$\{\{ matrix\.part \}\}/);
+  expect([workflow.match(/upload-artifact/g)!.length, workflow.match(/npm ci$/gm)!.length]).toEqual([1, 1]);
   for (const [, script] of workflow.matchAll(/npm run ([\w:]+)/g)) expect(scripts).toHaveProperty([script!]);
 });

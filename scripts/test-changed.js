@@ -46,9 +46,13 @@ const { status } = spawnSync('git', ['rev-parse', '--verify', '--quiet', since],
 if (status !== 0) refuse(`no commit ${since} in git`);
 const changed = [...git('diff', '--name-only', since), ...git('ls-files', '--others', '--exclude-standard')];
 const nearest = changed.map(nearestTo);
-const beside = changed
-  .map((path) => path.replace(/(\.test)?\.ts$/, '.test.ts'))
-  .filter((path) => existsSync(`${ROOT}${path}`));
+const testsBeside = (path) => [
+  path.replace(/(\.test)?\.ts$/, '.test.ts'),
+  path.replace(/(\w[\w-]*)\/[^/]*$/, '$1/$1.test.ts'),
+];
+const beside = changed.flatMap(
+  (path) => testsBeside(path).find((one) => /\.test\.ts$/.test(one) && existsSync(`${ROOT}${one}`)) ?? [],
+);
 const folders = [...new Set(nearest.flatMap(([unit]) => unit))];
 const pages = [...new Map(nearest.flatMap(([, browser]) => (browser ? [[browser.join(' '), browser]] : []))).values()];
 

@@ -329,7 +329,7 @@ test('a previous bitrate without a quality counts as none', () => {
   expect(answersAfter(2e6)).toEqual(answersAfter(undefined));
 });
 
-// valid-forecast.test.ts tests invalid forms, chain.test.ts the age.
+// valid-forecast.test.ts tests invalid forms, forecast.test.ts the age.
 test.each<[string, ((forecast: QuantileForecast) => Forecast) | undefined]>([
   ['none at all', undefined],
   ['a path, which is for mpc-o', () => alongPath(new ConstantPath(1e6), 99)],

@@ -1,11 +1,31 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import * as runtime from 'onnxruntime-web/wasm';
 import { testReport } from '../../abr/qoe/session-report.fixture.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
+import { evaluateNetwork, type Model } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
+import { shippedModel } from '../../predictor/forecast/shipped-model.ts';
+import {
+  type FromWorker,
+  type LoadedModel,
+  loadModel,
+  type MessageScope,
+  serveInference,
+  type ToWorker,
+} from '../../predictor/onnx/inference.ts';
+import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
+import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { refused, run } from '../shared/run.fixture.ts';
+import { exportOnnx } from './export-onnx.ts';
+import { cardMarkdown, type DescribedModel } from './model-card.ts';
+import { OnnxGraph } from './onnx-file.ts';
 import { trainingProject } from './python.ts';
 
 const at = temporaryFolder('test');
@@ -27,7 +47,15 @@ function putEnvironment(): string[] {
   const golden = [{ features: SHIPPED_FILE.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
   const own = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
   const scores = { stepEndsSeconds: [1], datasets: { own } };
-  const fit = { settings: { hidden: [24, 16] }, seed: 1, rows: 12, numpy: '2', scoresAreHeldOut: true, scores, golden };
+  const fit = {
+    settings: { hidden: [24, 16] },
+    seed: 1,
+    rows: 12,
+    numpy: '2',
+    scoresAreHeldOut: true,
+    scores,
+    golden,
+  };
   writeFileSync(at('trained.json'), JSON.stringify({ ...SHIPPED_FILE, name: 'mine', fit }));
   const python = `#!${process.execPath}
 const { copyFileSync, readFileSync, writeFileSync } = require('node:fs');
@@ -131,4 +159,155 @@ test('rejects wrong or short recordings with their place, and no --out', async (
   writeFileSync(at('data', 'short.csv'), 'time_s,throughput_mbps,rtt_ms,loss\n0,fast,,\n');
   await refused(train(...data), 'short.csv:2: throughput_mbps');
   await refused(train('--data', at('data')), '--out: expected --out, --folds or both, got neither');
+});
+
+describe('export-onnx', () => {
+  const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+  const TOLERANCE = 1e-4;
+
+  // The runtime gets its bytes here, because no server has the file.
+  runtime.env.wasm.wasmBinary = readFileSync(path('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm'));
+
+  const URLS = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
+  /** Loads with the real onnxruntime-web, like the Worker. */
+  const surroundings = (bytes: Uint8Array | undefined) => ({
+    importRuntime: async () => runtime,
+    fetch: async () => ({
+      ok: bytes !== undefined,
+      status: bytes === undefined ? 404 : 200,
+      arrayBuffer: async () => new Uint8Array(bytes!).buffer,
+    }),
+  });
+  const load = (bytes: Uint8Array | undefined): Promise<LoadedModel> => loadModel(URLS, surroundings(bytes));
+
+  const shipped: DescribedModel = JSON.parse(readFileSync(path('predictor/models/built-in.json'), 'utf8'));
+  const shippedOnnx = readFileSync(path('predictor/models/built-in.onnx'));
+
+  function evaluated({ layers, stepEndsSeconds, levels }: Model, features: ArrayLike<number>): Float64Array {
+    const values = new Float64Array(stepEndsSeconds.length * levels.length);
+    evaluateNetwork(layers, levels.length, Float64Array.from(features), values);
+    return values;
+  }
+
+  function greatestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+    expect(a.length).toBe(b.length);
+    return Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
+  }
+
+  test('the shipped model has a card, and the same outputs in onnxruntime-web and in TypeScript as in Python', async () => {
+    const loaded = await load(shippedOnnx);
+    const model = parseModel(SHIPPED_FILE);
+    const { data, leftOut, fit } = shipped.card;
+    expect(fit.golden.length).toBeGreaterThan(3);
+    for (const { features, logRatios } of fit.golden) {
+      expect(greatestDifference(evaluated(model, features), logRatios)).toBeLessThan(TOLERANCE);
+      expect(greatestDifference(await loaded.evaluate(Float32Array.from(features)), logRatios)).toBeLessThan(TOLERANCE);
+    }
+    expect(data.length).toBeGreaterThan(0);
+    for (const { licences } of [...data, ...leftOut]) expect(licences).not.toEqual([]);
+    expect(cardMarkdown(shipped)).toBe(readFileSync(path('predictor/models/built-in.md'), 'utf8'));
+    expect(loaded.card).toMatchObject({ data, scores: fit.scores });
+    expect(loaded.card.input.features.every(({ meaning }) => meaning.length > 5)).toBe(true);
+  });
+
+  test('the shipped model is the one in the plugin (else: npm run ship-model)', () => {
+    expect(shippedModel()).toEqual(parseModel(shipped));
+  });
+
+  test('an export computes what the evaluator in TypeScript does, on any input', async () => {
+    const model = parseModel(SHIPPED_FILE);
+    const random = seededRandom(1);
+    const inputs = Array.from({ length: 30 }, () => Float32Array.from(SHIPPED_FILE.features, () => 4 * random() - 2));
+    const golden = inputs.map((features) => ({ features: [...features], logRatios: [...evaluated(model, features)] }));
+    const loaded = await load(
+      exportOnnx({ ...shipped, card: { ...shipped.card, fit: { ...shipped.card.fit, golden } } }),
+    );
+    for (const { features, logRatios } of golden) {
+      const scale = Math.max(1, ...logRatios.map(Math.abs));
+      const outputs = await loaded.evaluate(Float32Array.from(features));
+      expect(greatestDifference(outputs, logRatios) / scale).toBeLessThan(TOLERANCE);
+    }
+  });
+
+  const otherCard = (): Uint8Array => {
+    const copy = structuredClone(shipped);
+    copy.card.fit.golden[0]!.logRatios[5]! += 0.001;
+    return exportOnnx(copy);
+  };
+  const otherFile = (metadata: Record<string, string>, input: string, output: string, shape: (string | number)[]) => {
+    const graph = new OnnxGraph();
+    graph.add('Relu', [input], output);
+    const shapes = { inputs: { [input]: shape }, outputs: { [output]: shape } };
+    return graph.file({ producer: { name: 'other', version: '1' }, description: '', metadata, ...shapes });
+  };
+  const CARDED = { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! };
+  const GRAPHLESS = otherFile(CARDED, 'features', 'quantiles', ['batch', 13]);
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+  test.each<[string, Uint8Array | undefined, RegExp]>([
+    ['nothing there', undefined, /expected a response with success, got status 404/],
+    ['a web page', bytesOf('<!doctype html><title>Not found</title>'), /model: expected an ONNX file/],
+    ['half a file', shippedOnnx.subarray(0, 9000), /model: expected an ONNX file/],
+    ['no card', otherFile({}, 'x', 'y', [1]), /expected a model card in its metadata \(leo_abr_card\)/],
+    ['a card of another model', otherCard(), /model output quantiles\[5\]: expected .*, as in its card/],
+    ['a card without its graph', GRAPHLESS, /model output quantiles: expected 63 float32 numbers, got 13/],
+    ['another input', otherFile(CARDED, 'x', 'y', [1]), /model input: expected features, got "x"/],
+  ])('loading %s says so', async (_, bytes, message) => {
+    await expect(load(bytes)).rejects.toThrow(message);
+  });
+
+  test('loading a Worker answers in order and reports failures', async () => {
+    const started = (bytes: Uint8Array | undefined) => {
+      const heard = new EventEmitter();
+      const scope: MessageScope = {
+        addEventListener: (_, listener) => void heard.on('asked', (data: ToWorker) => listener({ data })),
+        postMessage: (reply) => void heard.emit('answered', reply),
+      };
+      serveInference(scope, surroundings(bytes));
+      return async (data: ToWorker): Promise<FromWorker> => {
+        const answered = once(heard, 'answered');
+        heard.emit('asked', data);
+        return (await answered)[0];
+      };
+    };
+    const failed = (message: string) => ({ kind: 'failed', message: expect.stringContaining(message) });
+    const [, golden] = shipped.card.fit.golden;
+    const features = Float32Array.from(golden!.features);
+    const ask = started(shippedOnnx);
+    const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
+    const input = { features: names.map((feature) => ({ name: feature })) };
+    const card = { name, input, output: { stepEndsSeconds, levels }, rankCorrelation };
+    expect(await ask({ kind: 'load', ...URLS })).toMatchObject({ kind: 'ready', card });
+    const { quantiles } = (await ask({ kind: 'evaluate', features })) as Extract<FromWorker, { kind: 'evaluated' }>;
+    expect(greatestDifference(quantiles, golden!.logRatios)).toBeLessThan(TOLERANCE);
+    const short = features.subarray(1);
+    expect(await ask({ kind: 'evaluate', features: short })).toMatchObject(failed('Got: 12 Expected: 13'));
+
+    const askNothing = started(undefined);
+    expect(await askNothing({ kind: 'evaluate', features })).toMatchObject(failed('expected load before evaluate'));
+    expect(await askNothing({ kind: 'load', ...URLS })).toMatchObject(failed('404'));
+  });
+
+  const at = temporaryFolder('file');
+  const exported = (...args: string[]) => run(['export', ...args]);
+
+  test('leo-abr export makes the shipped file (else: npx --no leo-abr export predictor/models/built-in.json), beside its model or in --out', async () => {
+    copyFileSync(path('predictor/models/built-in.json'), at('mine.json'));
+    expect(await exported(at('mine.json'))).toMatchObject({ status: 0, stderr: `wrote ${at('mine.onnx')}\n` });
+    expect(Buffer.compare(readFileSync(at('mine.onnx')), shippedOnnx)).toBe(0);
+    expect((await exported(at('mine.json'), '--out', at('deep', 'a.onnx'))).status).toBe(0);
+    const { name } = parseModelCard(onnxMetadata(readFileSync(at('deep', 'a.onnx'))).get(CARD_KEY)!);
+    expect(name).toBe(SHIPPED_FILE.name);
+  });
+
+  test.each<[string, string | undefined, string]>([
+    ['missing.json', undefined, '<model.json>: expected a readable file'],
+    ['text.json', 'model', 'text.json: expected JSON'],
+    ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile network", got "onnx"'],
+    ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
+  ])('leo-abr export %s: status 2, and why', async (name, text, message) => {
+    if (text !== undefined) writeFileSync(at(name), text);
+    await refused(exported(at(name)), message);
+    expect(existsSync(at(name.replace('json', 'onnx')))).toBe(false);
+  });
 });

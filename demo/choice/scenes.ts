@@ -1,4 +1,4 @@
-/** The scenes of the page: typical starts on shipped links. scenes.test.ts compares them with `npm run moments`. */
+/** The scenes of the page: typical starts on shipped links. demo.test.ts compares them with `npm run moments`. */
 
 import type { Measure } from '../../replay/simulator/link-starts.ts';
 

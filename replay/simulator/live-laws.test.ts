@@ -1,17 +1,25 @@
 /** Laws that hold for every live session on every link. */
 
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation } from '../../abr/index.ts';
+import { createController, type Observation } from '../../abr/index.ts';
 import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
 import type { CatchUp } from '../catch-up.ts';
-import { chunkExistsAtSeconds, liveSessionSeconds, MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
-import { traceStartUtcMs } from '../trace.ts';
-import { IDEAL_BROWSER, recorder, restless, traceOfRates } from './made-up.fixture.ts';
+import {
+  chunkExistsAtSeconds,
+  type LiveStream,
+  liveSessionSeconds,
+  MEASURED_BROWSER,
+  SCENARIOS,
+  type Scenario,
+} from '../scenarios.ts';
+import { type Trace, traceStartUtcMs } from '../trace.ts';
+import { always, EXACT, IDEAL_BROWSER, recorder, restless, traceOfRates, traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { LivePlayback } from './player/live-playback.ts';
+import { LIVE_PAGE } from './player/live-player.ts';
 import { linkOf } from './session-setup.ts';
-import type { AnswerRecord } from './simulation-options.ts';
+import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
 
 const SEED = { seed: 20260101 };
 const ROUNDING = 1e-6;
@@ -158,4 +166,129 @@ test('latency is the clock less the media that has played, also over stalls and 
     hits += jumped;
   });
   expect(hits).toBeGreaterThan(50);
+});
+
+describe('live-session', () => {
+  const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
+
+  const STREAM = { chunkSeconds: 0.5, encoderLatencySeconds: 0, playbackRates: { min: 1, max: 1 } };
+  const LIVE: LiveStream = { ...STREAM, targetLatencySeconds: 2, timeShiftSeconds: 10 };
+  /** 1 Mbit/s, exact sizes, no RTT, no delays of a browser but the join's: easy to compute by hand. */
+  const MEDIA = { ladderBps: [1e6], segmentCount: 15, live: LIVE };
+  const PAPER: Scenario = { ...SCENARIOS['live-hd-1']!, ...MEDIA, ...EXACT, rttSeconds: 0, browser: IDEAL_BROWSER };
+  const play = (trace: Trace, scenario: Partial<Scenario> = {}, more: Partial<SimulationOptions> = {}) =>
+    simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: always(0), ...more });
+  /** From second 5 on. */
+  const outageUntil = (until: number) => traceOf({ until: 5, mbps: 4 }, { until, mbps: 0 }, { until: 100, mbps: 4 });
+  const STEADY = traceOf({ until: 100, mbps: 4 });
+  const near = (value: number) => expect.closeTo(value, 9);
+
+  test('a live session joins at the target, less late than its first chunk', () => {
+    expect(LIVE_PAGE).toMatchObject({ joinSeconds: 0.05, setUpSeconds: 0.02 });
+    const { live, segments, ...result } = play(STEADY);
+    // Playback aims at 8.05 s, and the first chunk of 0.5 Mbit arrives 0.145 s later.
+    const undisturbed = { endedBy: 'end', stallCount: 0, stallSeconds: 0, wastedBits: 0 };
+    expect(result).toMatchObject({ ...undisturbed, startupSeconds: near(0.195) });
+    const times = { watchedSeconds: near(20 - 0.195), latencySecondsMean: near(2.145) };
+    expect(live).toMatchObject({ ...times, stallsPerMinute: 0, offRateShare: 0, jumps: 0 });
+    // The last segment exists at the session's end and arrives after it.
+    expect(segments.map(({ index }) => index)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+    // Segment 1 exists, and the first chunk of segment 2. Later segments are requested with their first chunk.
+    const requested = [0.07, 0.57, 2.5 + LIVE_PAGE.lowLatencyLateSeconds].map(near);
+    expect(segments.slice(0, 3).map(({ requestedAtSeconds }) => requestedAtSeconds)).toEqual(requested);
+    expect(segments[2]!.requestedAtSeconds + segments[2]!.downloadSeconds).toBeCloseTo(4.125, 9);
+  });
+
+  test('an outage stalls until its first chunk, and playback stays as much later without catch-up', () => {
+    const { live, ...result } = play(outageUntil(8));
+    // Media until 14.5 s has arrived, and plays until second 6.645; the next chunk arrives at 8.125 s.
+    expect(result).toMatchObject({ stallSeconds: near(1.48), stallCount: 1 });
+    expect(live!.latencySecondsP95).toBeCloseTo(3.625, 9);
+    expect(result.segments.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0)).toBeCloseTo(1.48, 9);
+  });
+
+  test('with rates, playback returns to the target', () => {
+    const live = { ...LIVE, playbackRates: { min: 0.5, max: 1.5 } };
+    const records: AnswerRecord[] = [];
+    const result = play(outageUntil(8), { live }, { onDecision: (record) => records.push(record) });
+    expect(result.live!.jumps).toBe(0);
+    expect(records.at(-1)!.state.live!.latencySeconds).toBeCloseTo(2, 1);
+    expect(records.some(({ state: { playbackRate } }) => playbackRate > 1.4)).toBe(true);
+  });
+
+  test('later than 12 s behind the target it jumps to it, and gives up the running download', () => {
+    const scenario = { live: { ...LIVE, timeShiftSeconds: 20 }, segmentCount: 30 };
+    const { live, segments, ...result } = play(outageUntil(21), scenario);
+    // Playback resumes at 21.125 s. At the tick at 21.195 s it jumps to 39.195 s, in the third chunk of segment 19.
+    expect(live!.jumps).toBe(1);
+    expect(result.stallSeconds).toBeCloseTo(14.48 + 0.375, 9);
+    expect(segments.map(({ index }) => index).slice(1, 5)).toEqual([10, 11, 19, 20]);
+    expect(segments[3]!.requestedAtSeconds).toBeCloseTo(21.195, 9);
+    expect(result.wastedBits).toBeGreaterThan(0);
+  });
+
+  test('a stall that outlasts the time-shift buffer jumps too', () => {
+    const live = { ...LIVE, timeShiftSeconds: 3.8 };
+    const { segments, ...result } = play(outageUntil(21), { live, segmentCount: 22 });
+    // Playback stalls at 7.22 s. At ticks more than 4.05 s late, every 2.25 s from 8.82 s on, it jumps to 2 s.
+    expect(result.live!.jumps).toBe(6);
+    expect(result.live!.latencySecondsP95).toBeLessThan(5);
+    expect(segments.map(({ index }) => index)).toEqual([0, 1, 2, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+  });
+
+  test('whole segments are requested when they exist', () => {
+    const live = { ...LIVE, chunkSeconds: 2, targetLatencySeconds: 6 };
+    const { segments, ...result } = play(STEADY, { live });
+    const requested = [0.07, 0.57, 1.07, 2 + LIVE_PAGE.lateSeconds, 4 + LIVE_PAGE.lateSeconds].map(near);
+    expect(segments.slice(0, 5).map(({ requestedAtSeconds }) => requestedAtSeconds)).toEqual(requested);
+    expect(result.startupSeconds).toBeCloseTo(0.57, 9);
+    expect(result.live).toMatchObject({ offRateShare: 0, latencySecondsMean: near(6.52) });
+  });
+
+  test('the controller sees latency, chunks and how far the buffer can grow', () => {
+    const records: AnswerRecord[] = [];
+    play(STEADY, {}, { onDecision: (record) => records.push(record) });
+    const [first, , third] = records.map(({ state }) => state);
+    expect(first!.live).toMatchObject({ latencySeconds: 2, targetLatencySeconds: 2, chunkSeconds: 0.5 });
+    // The session's clock starts with the first media request.
+    const startedAtSeconds = LIVE_PAGE.joinSeconds + LIVE_PAGE.setUpSeconds;
+    // At second 2.125 segment 5 has come; the next chunk comes into being at 1.645 s of buffer.
+    expect(third).toMatchObject({
+      ...{ segmentIndex: 6, segmentsRemaining: Number.POSITIVE_INFINITY, nowSeconds: near(2.125 - startedAtSeconds) },
+      ...{ bufferLevelSeconds: near(2.02), bufferCapSeconds: near(3.645) },
+      live: { firstChunkAtSeconds: near(2.5 - startedAtSeconds) },
+    });
+  });
+
+  // The known failure of low-latency ABR: it measures the encoder and stays at the lowest representation.
+  test.each(['throughput', 'mpc-d', 'mpc-l:no-forecast'])(
+    '%s soon reaches the top of a fast link and stays',
+    (name) => {
+      const scenario = { ...SCENARIOS['live-hd-3']!, traceScale: { meanBps: 100e6 } };
+      const controller = createController(name, { seed: 1 });
+      const { segments } = simulateSession({ trace: STEADY, scenario, controller });
+      const late = segments.filter(({ requestedAtSeconds }) => requestedAtSeconds > 10);
+      expect(late.length).toBeGreaterThan(80);
+      expect(late.every(({ bitrateBps }) => bitrateBps === 30e6)).toBe(true);
+    },
+  );
+
+  test('forecasters observe the link, and not the encoder', () => {
+    const scenario = { ...SCENARIOS['live-hd-1']!, traceScale: { meanBps: 100e6 } };
+    // Chunks of 0.25 Mbit, 2.6 ms on the link, of 2 Mbit, 21 ms, and of 7.5 Mbit, 79 ms.
+    const rates = [0, 3, 7].map((representation) => {
+      let [bits, seconds] = [0, 0];
+      const forecaster = recorder((seen) => {
+        if (seen.kind !== 'throughput') return;
+        bits += seen.bits;
+        seconds += seen.endSeconds - seen.startSeconds;
+      });
+      simulateSession({ trace: STEADY, scenario, controller: always(representation), forecaster });
+      return bits / seconds / 1e6;
+    });
+    // A link of 95 Mbit/s.
+    expect(rates[0]).toBeGreaterThan(20);
+    expect(Math.min(...rates.slice(1))).toBeGreaterThan(85);
+    expect(Math.max(...rates)).toBeLessThan(96);
+  });
 });
