@@ -1,11 +1,20 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { PlayerState } from '../controller.ts';
 import type { QuantileForecast } from '../forecast.ts';
 import { PiecewisePath } from '../mpc/capacity-path.ts';
-import { between, forAll } from '../property.fixture.ts';
-import { quantilesOf } from '../random-states.fixture.ts';
+import { between, forAll, whole } from '../property.fixture.ts';
+import {
+  downloadsOf,
+  inFlightOf,
+  quantilesOf,
+  stateOf as runningState,
+  runningSums,
+} from '../random-states.fixture.ts';
 import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
+import { binScores, rankTransitions, type TailWeight } from './rank-chain.ts';
+import { usableForecast } from './usable-forecast.ts';
 
 const SEED = { seed: 20260101 };
 const COUNT = 24;
@@ -171,4 +180,125 @@ test('transferSeconds: age moves the moment', () => {
   expect([...ranks.capacityBps(moving.steps)]).not.toEqual(before);
   // The session's clock is behind the forecaster's clock.
   expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
+});
+
+const MEAN_ONLY: TailWeight = { weight: 0, tail: 0.2 };
+const bins = whole(2, 16);
+const tail = fc.record({ weight: between(0, 1), tail: between(0.01, 1) });
+const correlation = between(0, 0.99);
+
+const rowOf = (all: Float64Array, size: number, from: number) => [...all.subarray(from * size, (from + 1) * size)];
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const mean = (row: readonly number[], values: ArrayLike<number>) => sum(row.map((p, to) => p * values[to]!));
+
+test('bins have the normal scores in the middle of equal shares: ascending and symmetric', () => {
+  const scores = binScores(4);
+  // Quantiles at 1/8, 3/8, 5/8, 7/8.
+  expect([...scores].map((score) => score.toFixed(4))).toEqual(['-1.1503', '-0.3186', '0.3186', '1.1503']);
+});
+
+test('rows are probabilities, whatever the tail weight', () => {
+  forAll([bins, correlation, tail], { ...SEED, numRuns: 300 }, (size, rho, weights) => {
+    const matrix = rankTransitions(size, rho, weights);
+    expect(Math.min(...matrix)).toBeGreaterThanOrEqual(0);
+    for (let from = 0; from < size; from++) expect(sum(rowOf(matrix, size, from))).toBeCloseTo(1, 12);
+  });
+});
+
+test('more correlation keeps a rank more often; without it all ranks are equally likely', () => {
+  const size = 8;
+  let before = rankTransitions(size, 0, MEAN_ONLY);
+  for (const p of before) expect(p).toBeCloseTo(1 / 8, 6);
+  for (const rho of [0.2, 0.5, 0.7, 0.8, 0.9, 0.99]) {
+    const matrix = rankTransitions(size, rho, MEAN_ONLY);
+    for (const rank of [0, size - 1]) {
+      expect(matrix[rank * size + rank]!).toBeGreaterThan(before[rank * size + rank]!);
+    }
+    before = matrix;
+  }
+  for (let from = 0; from < size; from++) expect(before[from * size + from]!).toBeGreaterThan(0.7);
+});
+
+test('up is as likely from a rank as down from its mirror, and a higher rank leads to higher ones', () => {
+  forAll([bins, correlation], { ...SEED, numRuns: 200 }, (size, rho) => {
+    const matrix = rankTransitions(size, rho, MEAN_ONLY);
+    for (let from = 0; from < size; from++) {
+      const row = rowOf(matrix, size, from);
+      const mirror = rowOf(matrix, size, size - 1 - from).reverse();
+      expect(Math.max(...row.map((p, to) => Math.abs(p - mirror[to]!)))).toBeLessThan(1e-6);
+      if (from === 0) continue;
+      // First-order stochastic dominance.
+      const lower = runningSums(rowOf(matrix, size, from - 1));
+      expect(Math.max(...runningSums(row).map((share, to) => share - lower[to]!))).toBeLessThan(1e-12);
+    }
+  });
+});
+
+test('a tail weight is the mixture of mean and conditional value at risk of what grows with the rank', () => {
+  const growth = fc.array(between(0, 10), { minLength: 8, maxLength: 8 });
+  forAll([growth, correlation, tail, fc.nat(7)], { ...SEED, numRuns: 300 }, (steps, rho, weights, from) => {
+    const outcomes = runningSums([-20, ...steps]).slice(1);
+    const plain = rowOf(rankTransitions(8, rho, MEAN_ONLY), 8, from);
+    // The mean of the worst `tail` share, taken outcome by outcome.
+    let left = weights.tail;
+    let tailSum = 0;
+    for (const [to, outcome] of outcomes.entries()) {
+      const taken = Math.min(left, plain[to]!);
+      left -= taken;
+      tailSum += taken * outcome;
+    }
+    const expected = (1 - weights.weight) * mean(plain, outcomes) + (weights.weight * tailSum) / weights.tail;
+    expect(mean(rowOf(rankTransitions(8, rho, weights), 8, from), outcomes)).toBeCloseTo(expected, 8);
+  });
+});
+
+const isPlausible = (...of: Parameters<typeof usableForecast>) => usableForecast(...of) !== undefined;
+const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
+
+/** Downloads of 4 s of 8 Mbit/s at these rates, oldest first. */
+function stateOf(ratesMbps: readonly number[]): PlayerState {
+  const downloads = downloadsOf(ratesMbps.length, 8e6, 32e6, 4).map((one, i) => {
+    const mbps = ratesMbps[i]!;
+    const outcome = mbps === 0 ? { receivedBits: 0, abandoned: true } : { downloadSeconds: 32 / mbps + 0.05 };
+    return { ...one, latencySeconds: 0.05, ...outcome };
+  });
+  return runningState(LADDER_BPS, { downloads });
+}
+
+const expects = (medianMbps: number) =>
+  quantilesOf(1e6 * medianMbps, { stepEndsSeconds: [2, 8, 48], shares: [0.6, 1, 1.5] });
+
+/** A download of 480 Mbit, whose first bit came after half of the time. */
+const inFlight = (receivedBits: number, seconds = 2) => ({
+  ...inFlightOf(stateOf([]), 5, receivedBits / 480e6, seconds),
+  ...(receivedBits > 0 && { firstByteAtSeconds: 100 - seconds / 2 }),
+});
+
+test.each<[string, number[], number, boolean]>([
+  ['as measured', [20, 25, 18, 22, 20], 20, true],
+  ['three times as fast as ever', [20, 25, 18, 22, 20], 75, true],
+  ['three times as slow', [20, 25, 18, 22, 20], 7, true],
+  ['in other units', [20, 25, 18, 22, 20], 20e3, false],
+  ['bytes for bits', [20, 25, 18, 22, 20], 20 / 8, false],
+  ['nothing, while everything came', [20, 25, 18, 22, 20], 1e-9, false],
+  ['an outage that the last download saw', [20, 25, 18, 22, 0], 0.1, true],
+  ['the end of an outage', [60, 70, 2, 0, 1], 60, true],
+  ['more than any representation needs, on a link that has it', [300, 500, 400], 40e3, true],
+  ['less than was measured, but enough to matter little', [3000, 5000], 150, true],
+])('%s: measured %p, expected %p: %p', (_, measured, expected, plausible) => {
+  expect(isPlausible(expects(expected), stateOf(measured))).toBe(plausible);
+});
+
+test('before a measurement, rejects only impossible links', () => {
+  for (const mbps of [0.01, 1, 100, 10e3]) expect(isPlausible(expects(mbps), stateOf([]))).toBe(true);
+  for (const mbps of [1e-9, 1e-4, 1e6]) expect(isPlausible(expects(mbps), stateOf([]))).toBe(false);
+});
+
+test('a running download is evidence after a second', () => {
+  const fast = stateOf([100, 100]);
+  expect(isPlausible(expects(0.1), fast)).toBe(false);
+  expect(isPlausible(expects(0.1), fast, inFlight(0))).toBe(true);
+  expect(isPlausible(expects(0.1), fast, inFlight(0, 0.5))).toBe(false);
+  expect(isPlausible(expects(900), stateOf([]), inFlight(10e6))).toBe(false);
+  expect(isPlausible(expects(600), stateOf([20]), inFlight(200e6))).toBe(true);
 });

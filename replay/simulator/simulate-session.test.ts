@@ -14,6 +14,7 @@ import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { meanRateBps, type Trace } from '../trace.ts';
 import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates, traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
+import { Playback } from './player/playback.ts';
 import { linkOf } from './session-setup.ts';
 import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
 
@@ -57,6 +58,10 @@ test('a player at rate 2 drains its buffer twice as fast, and waits in seconds o
   // A request waits until buffer + 4 s is down to the cap of 10 s, at 2 s of media per second.
   const fast = play(traceOf([16, 16]), always(0), atTwo);
   expect(timesOf(fast)).toEqual([0, 0.25, 1.25, 3.25]);
+  const playback = new Playback(0.5, 2);
+  playback.append(4);
+  playback.advanceTo(10);
+  expect(playback).toMatchObject({ bufferLevelSeconds: 0.5, stallSeconds: 8.25 });
 });
 
 test('an abandonment wastes the received bits, repeats the segment, and gives one row but two downloads', () => {
