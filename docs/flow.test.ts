@@ -10,8 +10,8 @@ import { expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../session/scripted.fixture.ts';
 import { attached } from '../src/dash/fake-player.fixture.ts';
 
-const MOST_FILES = 65;
-const MOST_LINES = 7005;
+const MOST_FILES = 56;
+const MOST_LINES = 6500;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 useManualClock();

@@ -1,8 +1,8 @@
 /** The weights and qualities that a controller plans on in a scenario. */
 
 import { bitrateWeights, type Objective, type QoeWeights } from '../abr/index.ts';
-import { type Pictures, weightsOfPictures } from '../session/decisions/qualities.ts';
-import type { QualityOf } from '../session/requests/segment-qualities.ts';
+import { type Pictures, weightsOfPictures } from '../session/qualities.ts';
+import type { QualityOf } from '../session/segment-lists.ts';
 import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 import { encodingsOf } from './segment-qualities.ts';

@@ -1,6 +1,6 @@
 /**
  * The composition root: puts a session's controller, weights, forecasts and clock together, from the options of a page
- * or of our own tools (simulator, benchmark, demo). The core (`adaptation.ts`) then runs them.
+ * or of our own tools (simulator, benchmark, demo). The core (`flow.ts`) then runs them.
  */
 
 import type { Controller } from '../abr/controller.ts';
@@ -13,7 +13,6 @@ import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../abr/qoe/perceive
 import type { QoeWeights } from '../abr/qoe/qoe.ts';
 import { LARGEST_HORIZON } from '../abr/state/horizon.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
-import { type Pictures, weightsOfPictures } from './decisions/qualities.ts';
 import { Forecasting } from './forecasting/forecasting.ts';
 import { PriorForecaster } from './forecasting/prior-forecaster.ts';
 import type { Host } from './host.ts';
@@ -21,7 +20,7 @@ import type { Events } from './page/events.ts';
 import type { LeoAbrOptions, TimeSource } from './page/option-types.ts';
 import { MPC_L, type PageOptions } from './page/options.ts';
 import type { PlayerPort } from './player-port.ts';
-import type { Session } from './requests/session.ts';
+import { type Pictures, weightsOfPictures } from './qualities.ts';
 
 /** The parts that our own tools replace. Pages cannot: the package's entries pass none. */
 export interface Tools extends Partial<Pick<ResolvedOptions, 'weightsOf' | 'downloadsKept'>> {
@@ -35,7 +34,8 @@ export interface Tools extends Partial<Pick<ResolvedOptions, 'weightsOf' | 'down
 interface Surroundings {
   events: Events;
   port: Pick<PlayerPort, 'manifestUrl'>;
-  session: Session;
+  /** The media of a live stream were requested. */
+  isLive(): boolean;
 }
 
 /** The options of an attachment, and the parts that follow from them. */
@@ -107,9 +107,9 @@ function forecastingOf(options: PageOptions, host: Host, only?: Forecaster): Res
     if (!forecasters.length) return undefined;
     return ({ events }) => new Forecasting({ events, forecasters, hasPageForecasters, seed });
   }
-  return ({ events, port, session }) => {
+  return ({ events, port, isLive }) => {
     // Choices on demand do not depend on handovers.
-    const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
+    const needsHandovers = () => cmcd || events.isWatched || isLive();
     const builtIn = createBuiltInForecaster({ needsHandovers });
     const statistics = prior && storage ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({

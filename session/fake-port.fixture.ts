@@ -1,12 +1,12 @@
 /** A fake player behind the port: tests set its situation and read the calls it got. */
 
-import { Adaptation } from './adaptation.ts';
 import { assemble } from './assemble.ts';
+import { Flow } from './flow.ts';
 import { HOST } from './host.fixture.ts';
 import { type DecisionEvent, Events } from './page/events.ts';
 import type { LeoAbrOptions } from './page/option-types.ts';
 import { resolveOptions } from './page/options.ts';
-import type { Choice, LivePosition, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
+import type { Choice, LivePosition, PlayerPort, Segment, Situation } from './player-port.ts';
 import type { OptionsWith } from './stand-in.fixture.ts';
 
 export class FakePort implements PlayerPort {
@@ -54,7 +54,7 @@ export class FakePort implements PlayerPort {
   }
 
   /** A request for the period's `index`-th segment. */
-  segment(index: number, representation = 0): SegmentRequest {
+  segment(index: number, representation = 0): Segment {
     const { period, ladder } = this.now!;
     const endSeconds = period.startSeconds + (index + 1) * 4;
     const asked = ladder[representation]!;
@@ -80,9 +80,6 @@ export function adapted<C extends LeoAbrOptions['controller']>(
   const events = new Events({ logger: null, host });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
-  const adaptation = new Adaptation(port, assemble(resolveOptions(options), host), events);
-  const sourceEnded = () => adaptation.sourceEnded();
-  const stop = () => adaptation.stop();
-  const withCmcd: Adaptation['withCmcd'] = (...request) => adaptation.withCmcd(...request);
-  return { ...adaptation, controller: options.controller as C, port, events, emitted, sourceEnded, stop, withCmcd };
+  const flow = new Flow(port, assemble(resolveOptions(options), host), events);
+  return { flow, controller: options.controller as C, port, events, emitted };
 }

@@ -1,10 +1,9 @@
 /**
- * The port between the core and a player: the reports of an adapter and the requests to it. Times are seconds and sizes
- * are bits; adapters convert. `adaptation.ts` has the calls in the other direction.
+ * The port between the core and a player: what an adapter reports, and what the core asks of it. Times are seconds and
+ * sizes are bits; adapters convert. `flow.ts` has the calls in the other direction.
  */
 
 import type { AssumedLink, LiveState, PlayerState } from '../abr/controller.ts';
-import type { Arrived } from '../predictor/link/segment-download.ts';
 
 /** A part of the presentation with its own segments: a period in DASH, otherwise the whole presentation. */
 export interface Period {
@@ -96,8 +95,8 @@ export interface LivePosition
   isPaceable: boolean;
 }
 
-/** A video segment that the player has requested. */
-export interface SegmentRequest {
+/** A video segment in a representation. */
+export interface Segment {
   period: Period;
   representation: Representation;
   /** Index from the start of the period. */
@@ -109,17 +108,40 @@ export interface SegmentRequest {
   indexedBits: number | undefined;
 }
 
-/** A request of the player for audio or video. */
-export interface RequestReport {
-  /** Whether it is a media segment and not an init segment. */
+/** What an adapter says of a request for audio or video when it is sent. */
+export interface Beginning {
+  /** Whether it is for a media segment and not an init segment. */
   isMedia: boolean;
   /** The video segment; undefined for audio and init segments. */
-  segment?: SegmentRequest | undefined;
+  segment?: Segment | undefined;
   /** The player reports no bits before the end: no silence of this request shows an outage. Default false. */
   isOpaque?: boolean;
   /** In a live stream, the media that are requested. */
   live?: LiveMedia | undefined;
 }
+
+/** What an adapter says of a request under way: more of the body, its headers, or another attempt. */
+export interface Progress {
+  /** Bits since the last report. Alternative: `totalBits`. */
+  addedBits?: number;
+  totalBits?: number;
+  /** Size of the whole body, if known. */
+  sizeBits?: number | undefined;
+  /** Chunks of a live segment that have become whole; undefined if the body is not read in chunks. */
+  chunks?: number | undefined;
+  /** The next report has its bits, too: it may be skipped. */
+  isInterim?: boolean;
+  /** The headers are here, and no bits are reported. */
+  isAnswered?: boolean;
+  /**
+   * The player sends the request again, from its first byte: and gives up playback after some attempts (`limited`), or
+   * not; or because the server answered that the live segment does not exist yet (`too-early`).
+   */
+  attempt?: 'limited' | 'unlimited' | 'too-early';
+}
+
+/** `abandoned`: the player requests the segment in another representation instead. */
+export type Outcome = 'whole' | 'abandoned' | 'failed';
 
 /** A controller's choice. */
 export interface Choice {
@@ -159,8 +181,8 @@ export interface PlayerPort {
   assumed?(browserBps: number | undefined): AssumedLink;
   /** Aborts the video download in flight and requests the segment again in the chosen representation. */
   abandon(choice: Choice): void;
-  /** On demand, what has arrived of a request in flight. A port that has it may skip reports (`Downloads.skipReport`). */
-  arrived?(request: object): Arrived;
+  /** On demand, what has arrived of a request in flight. A port that has it may report `isInterim`. */
+  arrived?(request: object): Progress;
   /** Absent where the player alone sets the playback rate. */
   readonly rate?: RatePort | undefined;
 }

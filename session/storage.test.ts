@@ -26,19 +26,19 @@ function played(options: LeoAbrOptions): string[] {
       return new Response('{"representations": {"v0": [1]}}');
     },
   };
-  const { port, downloads, decisions, sourceEnded, stop } = adapted(options, undefined, host);
+  const { port, flow } = adapted(options, undefined, host);
   for (let index = 0; index < 20; index++) {
-    decisions.decide();
+    flow.decide();
     const request = {};
-    downloads.requested(request, { isMedia: true, segment: port.segment(index) });
+    flow.began(request, { isMedia: true, segment: port.segment(index) });
     for (let k = 1; k <= 10; k++) {
       wait(0.1);
-      downloads.received(request, { totalBits: k * 1e5 });
+      flow.progressed(request, { totalBits: k * 1e5 });
     }
-    downloads.ended(request, 'whole');
+    flow.ended(request, 'whole');
   }
-  sourceEnded();
-  stop();
+  flow.sourceEnded();
+  flow.stop();
   return calls;
 }
 

@@ -15,8 +15,8 @@ function decided(forecast: Partial<Forecast> | undefined, cmcd = true) {
   forecaster.latest = (now) => forecast && ({ ...latest(now), ...forecast } as Forecast);
   const timeSource = { now: () => ({ utcMs: UTC_MS, uncertaintySeconds: 0.1 }) };
   const core = adapted({ controller: new Scripted(), forecasters: [forecaster], timeSource, cmcd });
-  core.decisions.decide();
-  return core.withCmcd;
+  core.flow.decide();
+  return (...request: Parameters<typeof core.flow.withCmcd>) => core.flow.withCmcd(...request);
 }
 
 const cmcdOf = (uri: string) => new URL(uri).searchParams.get('CMCD');

@@ -3,8 +3,9 @@
 import type { Forecaster, SessionContext, ValidForecast } from '../../abr/forecast.ts';
 import { ForecastChain } from '../../predictor/forecast/chain.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
+import type { SessionClock } from '../clock.ts';
 import type { Events } from '../page/events.ts';
-import type { Clocks, SessionClock } from '../requests/session-clock.ts';
+import type { Clocks } from '../state.ts';
 
 export interface ForecastingOptions {
   events: Events;

@@ -1,14 +1,20 @@
 /** The live stream of a session: its chunks, the waits for its encoder, and its part of a controller's state. */
 
-import type { LiveState } from '../../abr/controller.ts';
+import type { InFlight, LiveState } from '../../abr/controller.ts';
 import { countRate, type OffRate } from '../../abr/qoe/off-rate.ts';
-import { LiveEdge, LiveWaits } from '../../predictor/link/live-waits.ts';
 import type { LiveMedia, Situation } from '../player-port.ts';
 
-/** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
-const SAME_RATE = 0.1;
-/** The buffer falls by a segment while a live stream's next one does not exist. */
-const SAME_BUFFER_SEGMENTS = 1.5;
+/** A wrong announcement or clock can make chunks seem late by up to this. */
+const MOST_LAG_SECONDS = 0.5;
+/** The lag is the least lag of an arrival, plus this for every later chunk, so that old minima expire. */
+const LAG_GROWTH_SECONDS = 0.001;
+/** Bits that arrived without a wait for this long show the link's rate. */
+const MEASURED_SECONDS = 0.05;
+/** The recent rate of a download is over at most the longer time, and known after the shorter one. */
+const RECENT_SECONDS = 1;
+const LEAST_RECENT_SECONDS = 0.25;
+/** Least transfer time of the first bits after a wait, whose departure is unknown. */
+const SHORTEST_TRANSFER_SECONDS = 0.01;
 
 export class LiveStream {
   /** Audio and video have encoders of their own. */
@@ -41,8 +47,8 @@ export class LiveStream {
 
   /** At the live edge, the buffer ends before the segment that does not exist yet. */
   atEdge(situation: Situation): Situation {
-    const { playback, playableUntilSeconds, live } = situation;
-    if (!live) return situation;
+    const { playback, playableUntilSeconds } = situation;
+    const live = situation.live!;
     const untilEdge = live.latencySeconds - live.firstChunkSeconds + playback.segmentSeconds;
     return {
       ...situation,
@@ -52,32 +58,196 @@ export class LiveStream {
     };
   }
 
-  /** Whether nothing has changed that a choice depends on, but time and what follows from it; on demand too. */
-  isSame(before: Situation, now: Situation): boolean {
-    const { playback, ladder } = now;
-    const isNear = (key: 'bufferLevelSeconds' | 'bufferCapSeconds') =>
-      Math.abs(before.playback[key] - playback[key]) < SAME_BUFFER_SEGMENTS * playback.segmentSeconds;
-    return (
-      before.period.id === now.period.id &&
-      before.playback.isPaused === playback.isPaused &&
-      Math.abs(before.playback.playbackRate - playback.playbackRate) < SAME_RATE &&
-      isNear('bufferLevelSeconds') &&
-      isNear('bufferCapSeconds') &&
-      before.ladder.length === ladder.length &&
-      ladder.every(({ id }, i) => id === before.ladder[i]!.id)
-    );
-  }
-
-  /** `startSeconds`: of the segment to decide on, in the presentation. Undefined on demand. */
-  state(situation: Situation, startSeconds: number, nowSeconds: number): LiveState | undefined {
-    const { live } = situation;
-    if (!live) return undefined;
-    const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
+  /** `startSeconds`: of the segment to decide on, in the presentation. */
+  state(situation: Situation, startSeconds: number, nowSeconds: number): LiveState {
+    const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = situation.live!;
     return {
       ...rest,
       offRateShare: this._offRate?.share || 0,
       chunkSeconds: this.chunkSeconds(situation),
       firstChunkAtSeconds: nowSeconds + startSeconds + firstChunkSeconds - captured,
     };
+  }
+}
+
+/** A session's knowledge of the stream's chunks, learnt from its downloads. */
+export class LiveEdge {
+  /** Media per chunk of the latest whole segment; undefined before it, and if it came in one piece. */
+  chunkSeconds: number | undefined;
+  private _lagSeconds: number | undefined;
+
+  /** Seconds from the announced time of chunks to their first possible reception; may be negative. */
+  get lagSeconds(): number {
+    return this._lagSeconds || 0;
+  }
+
+  segmentEnded(segmentSeconds: number, chunks: number): void {
+    this.chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
+  }
+
+  /** A chunk has arrived this long after its announced time. */
+  arrived(lagSeconds: number): void {
+    this._lagSeconds = Math.min(MOST_LAG_SECONDS, lagSeconds, (this._lagSeconds ?? lagSeconds) + LAG_GROWTH_SECONDS);
+  }
+}
+
+export interface LiveSegment {
+  /** Announced time of the first chunk on the session's clock. */
+  firstChunkAtSeconds: number;
+  segmentSeconds: number;
+  /** Announced media per chunk; `segmentSeconds` without an announcement. */
+  chunkSeconds: number;
+}
+
+/**
+ * Finds what limited the download of a live segment: the link, or the encoder, which makes chunks at its own pace. Times
+ * are of the session's clock.
+ */
+export class LiveWaits {
+  /** The whole segment existed at the request. */
+  private readonly _isWhole: boolean;
+  private _chunks = 0;
+  /** Some bits of the next chunk have arrived. */
+  private _isInChunk = false;
+  private _bits = 0;
+  private _arrivedSeconds: number;
+  private _isLimited: boolean;
+  private _isAbandoned = false;
+  private _waitedSeconds = 0;
+  private _waitedBeforeFirstByteSeconds = 0;
+  private _transferSeconds = 0;
+  /** Parts that arrived without a wait for the encoder. */
+  private _measured = { bits: 0, seconds: 0 };
+  /** The bits until some moments of the last second, whose times are without waits. */
+  private _marks: { atSeconds: number; bits: number }[] = [];
+
+  constructor(
+    private readonly _edge: LiveEdge,
+    private readonly _segment: LiveSegment,
+    requestedAtSeconds: number,
+  ) {
+    this._arrivedSeconds = requestedAtSeconds;
+    this._isLimited = this.nextChunkAtSeconds > requestedAtSeconds;
+    const { firstChunkAtSeconds, segmentSeconds } = _segment;
+    this._isWhole = firstChunkAtSeconds + segmentSeconds - this._chunkSeconds + MOST_LAG_SECONDS < requestedAtSeconds;
+  }
+
+  /** Time at which the next chunk comes into being; in the past if the link has yet to deliver it. */
+  get nextChunkAtSeconds(): number {
+    return this._announcedSeconds(this._chunks) + this._edge.lagSeconds;
+  }
+
+  /** Moves the times of the request as if its media had existed when it was sent, and adds its recent rate. */
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent'>>(
+    request: T,
+    now: number,
+  ): T {
+    const waitedSeconds = this._waitedUntil(now);
+    const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
+    const first = this._recentMarks(now - waitedSeconds)[0];
+    const seconds = first ? now - waitedSeconds - first.atSeconds : 0;
+    if (seconds >= LEAST_RECENT_SECONDS) moved.recent = { bps: (this._bits - first!.bits) / seconds, seconds };
+    if (request.firstByteAtSeconds === undefined) return moved;
+    const afterFirstByteSeconds = waitedSeconds - this._waitedBeforeFirstByteSeconds;
+    return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
+  }
+
+  /** The server answered that the segment does not exist yet. */
+  refused(atSeconds: number): void {
+    this._waitedSeconds += atSeconds - this._arrivedSeconds;
+    this._arrivedSeconds = atSeconds;
+    this._isLimited = true;
+  }
+
+  /** The body comes again from its first byte. Earlier bits and their time show nothing. */
+  restarted(atSeconds: number): void {
+    this.refused(atSeconds);
+    this._chunks = 0;
+    this._isInChunk = false;
+    this._bits = 0;
+    this._transferSeconds = 0;
+    this._measured = { bits: 0, seconds: 0 };
+    this._marks = [];
+  }
+
+  /**
+   * `bits` arrived, and `chunks` became whole since the last call; undefined if the body is not read in chunks. If the
+   * encoder may have been the limit, so that the bits show only a lower bound of the link's rate, returns the time
+   * since which they were on their way, else undefined.
+   */
+  received(atSeconds: number, bits: number, chunks: number | undefined): number | undefined {
+    const announced = this._announcedSeconds(this._chunks);
+    const isFirst = this._bits === 0;
+    const isBound = !this._isWhole && this.nextChunkAtSeconds > this._arrivedSeconds && bits > 0;
+    if (isBound) this._isLimited = true;
+    this._waitedSeconds = this._waitedUntil(atSeconds);
+    if (isFirst) this._waitedBeforeFirstByteSeconds = this._waitedSeconds;
+    const exists = Math.min(this._existsSeconds, atSeconds - SHORTEST_TRANSFER_SECONDS);
+    const sinceSeconds = Math.max(this._arrivedSeconds, isBound ? exists : 0);
+    this._transferSeconds += atSeconds - sinceSeconds;
+    if (!isBound && !isFirst && bits > 0) {
+      this._measured.bits += bits;
+      this._measured.seconds += atSeconds - sinceSeconds;
+    }
+    // The times of later chunks follow from the duration of chunks.
+    const isTimed = this._chunks === 0 || this._edge.chunkSeconds !== undefined;
+    if (bits > 0 && !this._isInChunk && isTimed && !this._isWhole) this._edge.arrived(atSeconds - announced);
+    this._chunks += chunks || 0;
+    this._isInChunk = chunks === undefined || chunks === 0;
+    this._bits += bits;
+    this._arrivedSeconds = atSeconds;
+    const mark = { atSeconds: atSeconds - this._waitedSeconds, bits: this._bits };
+    this._recentMarks(mark.atSeconds).push(mark);
+    return isBound ? sinceSeconds : undefined;
+  }
+
+  /** The download ended, whole or not. */
+  ended(atSeconds: number, isWhole: boolean): void {
+    const { segmentSeconds } = this._segment;
+    if (isWhole) this._edge.segmentEnded(segmentSeconds, this._chunks);
+    this._isAbandoned = !isWhole;
+    // Existing media did not arrive.
+    if (!isWhole) this._transferSeconds += Math.max(0, atSeconds - Math.max(this._arrivedSeconds, this._existsSeconds));
+  }
+
+  /**
+   * Duration of this download without waits for the encoder, at the rate of the bits that arrived without a wait. If no
+   * bits did, the rate is a lower bound; undefined if this bound is below `knownBps`, because it then says nothing.
+   */
+  linkSeconds(downloadSeconds: number, knownBps: number): number | undefined {
+    if (!this._isLimited) return downloadSeconds;
+    if (this._isAbandoned) return this._transferSeconds;
+    const { bits, seconds } = this._measured;
+    if (seconds >= MEASURED_SECONDS) return (this._bits * seconds) / bits;
+    return this._bits / this._transferSeconds >= knownBps ? this._transferSeconds : undefined;
+  }
+
+  /** The marks without those that are too old, except the newest of these. */
+  private _recentMarks(nowSeconds: number): { atSeconds: number; bits: number }[] {
+    const marks = this._marks;
+    while (marks.length > 1 && marks[1]!.atSeconds <= nowSeconds - RECENT_SECONDS) marks.shift();
+    return marks;
+  }
+
+  /** Waited time until `nowSeconds`. */
+  private _waitedUntil(nowSeconds: number): number {
+    const untilSeconds = Math.min(nowSeconds, this._existsSeconds);
+    return this._waitedSeconds + Math.max(0, this._isWhole ? 0 : untilSeconds - this._arrivedSeconds);
+  }
+
+  private get _chunkSeconds(): number {
+    return this._edge.chunkSeconds || this._segment.chunkSeconds;
+  }
+
+  /** Earliest time at which the next chunk exists: a lag above 0 may be the link's. */
+  private get _existsSeconds(): number {
+    return this._announcedSeconds(this._chunks) + Math.min(0, this._edge.lagSeconds);
+  }
+
+  /** Announced time of a chunk; later chunks than the last count as the last. */
+  private _announcedSeconds(chunk: number): number {
+    const { firstChunkAtSeconds, segmentSeconds } = this._segment;
+    const last = Math.round(segmentSeconds / this._chunkSeconds) - 1;
+    return firstChunkAtSeconds + Math.min(chunk, last) * this._chunkSeconds;
   }
 }

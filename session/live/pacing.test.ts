@@ -14,14 +14,14 @@ function requested(controller: Controller = new ScriptedPacing(), port = livePor
   core.events.on('pace', (event) => paces.push(event));
   const request = {};
   const live = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 };
-  core.downloads.requested(request, { isMedia: true, segment: port.segment(0), live });
+  core.flow.began(request, { isMedia: true, segment: port.segment(0), live });
   return { ...core, request, paces, controller: controller as ScriptedPacing };
 }
 
 /** It plays, and the controller has been asked once. */
 function playing(...given: Parameters<typeof requested>) {
   const core = requested(...given);
-  core.session.playing();
+  core.flow.played();
   wait(0.1);
   return core;
 }
@@ -36,14 +36,14 @@ const plays =
     port.play(...changes);
 
 test('the rate of a live stream is the one that the controller asks for, ten times a second, between downloads too', () => {
-  const { port, controller, downloads, request, pacing } = playing();
+  const { port, flow, controller, request } = playing();
   expect(port.rates).toEqual([0.95]);
-  downloads.ended(request, 'whole', 0.1);
+  flow.ended(request, 'whole', 0.1);
   wait(1);
   expect(controller.states).toHaveLength(11);
   expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 1, live: { latencySeconds: 3 } });
   expect(port.rates).toEqual([0.95]);
-  expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
+  expect(flow.pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
 });
 
 test('the rate of a live stream is asked for on the state of each tick, which a download reconsidered there shares', () => {
@@ -114,9 +114,9 @@ test.each([
 });
 
 test('the rate of a live stream is not asked for before the first picture, nor while the player has moved on to another period', () => {
-  const { controller, session, port } = requested();
+  const { flow, controller, port } = requested();
   wait(1);
-  session.playing();
+  flow.played();
   const { period } = port.now!;
   port.now = { ...port.now!, period: { ...period, id: 'p1' } };
   wait(1);
@@ -129,9 +129,9 @@ test('the rate of a live stream is not asked for before the first picture, nor w
 test.each<[string, (core: Playing) => void]>([
   [
     'the controller has no pace any more',
-    ({ controller, downloads, request }) => {
+    ({ controller, flow, request }) => {
       Object.assign(controller, { pace: undefined });
-      downloads.ended(request, 'whole', 0.1);
+      flow.ended(request, 'whole', 0.1);
     },
   ],
   ['the player gives no situation', ({ port }) => void Object.assign(port, { situation: broken })],
@@ -140,7 +140,7 @@ test.each<[string, (core: Playing) => void]>([
   end(core);
   wait(0.1);
   expect(core.port.rates).toEqual([0.95, undefined]);
-  expect(core.pacing!.pace).toBeUndefined();
+  expect(core.flow.pacing!.pace).toBeUndefined();
   wait(2);
   expect(core.port.rates).toHaveLength(2);
 });
@@ -152,7 +152,7 @@ test.each([
   ['is no number', () => ({ playbackRate: Number.NaN, jump: false, targetLatencySeconds: 3 }), 'got NaN and 3 s'],
   ['has no target', () => ({ playbackRate: 1, jump: true, targetLatencySeconds: Infinity }), 'got 1 and Infinity s'],
 ])("the player's catch-up goes on after one fault, when the pace %s", (_, pace, message) => {
-  const { port, controller, events, decisions } = playing();
+  const { port, flow, controller, events } = playing();
   controller.pace = pace as unknown as ScriptedPacing['pace'];
   wait(1);
   expect(port.rates).toEqual([0.95, undefined]);
@@ -162,7 +162,7 @@ test.each([
   wait(1);
   expect(port.rates).toHaveLength(2);
   // Its decisions still count.
-  expect(decisions.decide()).toBeDefined();
+  expect(flow.decide()).toBeDefined();
 });
 
 test("the player's catch-up goes on until the page switches catch-up on again", () => {
@@ -197,7 +197,7 @@ test.each<[string, Partial<LivePosition>, waits: boolean]>([
   await Promise.resolve();
   // Before the first picture.
   expect(port.rates).toEqual(waits ? [0] : []);
-  core.session.playing();
+  core.flow.played();
   port.play({ bufferLevelSeconds: 2.5, playbackRate: 1 });
   wait(1);
   expect(port.rates.at(-1)).toBe(waits ? 0 : 0.95);
@@ -214,7 +214,7 @@ test.each<[string, Partial<LivePosition>, waits: boolean]>([
   port.play({}, { latencySeconds: 0.7 });
   wait(2);
   expect(port.rates.at(-1)).toBe(0);
-  core.stop();
+  core.flow.stop();
   expect(port.rates.at(-1)).toBeUndefined();
 });
 
@@ -224,7 +224,7 @@ afterEach(() => {
 });
 
 test('in a hidden tab the rate is 1 unless playback is late, and progress events replace the timer', async () => {
-  const { port, controller, downloads, request } = playing();
+  const { port, flow, controller, request } = playing();
   Object.assign(globalThis, { document: { hidden: true } });
   await Promise.resolve();
   wait(0.1);
@@ -237,7 +237,7 @@ test('in a hidden tab the rate is 1 unless playback is late, and progress events
   const asked = controller.states.length;
   jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
   for (const totalBits of [1000, 2000]) {
-    downloads.received(request, { totalBits });
+    flow.progressed(request, { totalBits });
     await Promise.resolve();
     expect(controller.states).toHaveLength(asked + 1);
   }
@@ -245,7 +245,7 @@ test('in a hidden tab the rate is 1 unless playback is late, and progress events
 });
 
 test('the event has all inputs, and comes when the rate or, once a second, the target changes', () => {
-  const { controller, paces, downloads, request } = playing();
+  const { flow, controller, paces, request } = playing();
   expect(paces[0]).toEqual({
     session: 1,
     pace: { playbackRate: 0.95, jump: false, targetLatencySeconds: 3, reason: 'scripted' },
@@ -254,7 +254,7 @@ test('the event has all inputs, and comes when the rate or, once a second, the t
     inFlight: expect.objectContaining({ segmentIndex: 0, bitrateBps: 1e6, receivedBits: 0 }),
     forecast: undefined,
   });
-  downloads.ended(request, 'whole', 0.1);
+  flow.ended(request, 'whole', 0.1);
   for (let tick = 1; tick <= 30; tick++) {
     controller.more = { targetLatencySeconds: 3 + tick / 100 };
     wait(0.1);

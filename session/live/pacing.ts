@@ -3,13 +3,12 @@
  * expires, and sets it.
  */
 
-import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
-import type { Planner } from '../decisions/planner.ts';
-import type { Ticking } from '../decisions/ticker.ts';
+import { type Controller, type InFlight, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import type { Host } from '../host.ts';
 import type { Events, Guard } from '../page/events.ts';
 import { type LivePosition, onStep, type RatePort, type Situation } from '../player-port.ts';
-import type { Session } from '../requests/session.ts';
+import type { Session } from '../session.ts';
+import type { Input, Moment } from '../state.ts';
 
 /** Smaller differences of rates, and of latencies in seconds, count as none. */
 const SAME = 0.005;
@@ -32,17 +31,17 @@ const SLOW_SECONDS = 10;
 /** Beyond the target. A viewer who goes back further wants to watch from there. */
 const BACK_SECONDS = 12;
 
-export interface PacingParts {
-  rate: RatePort;
-  session: Session;
-  planner: Planner;
-  guard: Guard;
-  events: Events;
-  host: Pick<Host, 'nowMs' | 'isHidden'>;
+/** What it needs of the flow. */
+interface Paced {
+  readonly session: Session;
+  readonly controller: Controller;
+  readonly guard: Guard;
+  readonly events: Events;
+  situation(): Situation | undefined;
+  takeInput(situation: Situation, inFlight: InFlight | undefined): Input;
 }
 
-export class Pacing implements Ticking {
-  readonly isPrompt = true;
+export class Pacing {
   /** The latest pace; undefined while the player sets the rate. */
   pace: Pace | undefined;
   /** Until then, the answer of this controller stands: its rate is set. */
@@ -58,16 +57,21 @@ export class Pacing implements Ticking {
   private _isBack = false;
   private _isWaiting = false;
 
-  constructor(private readonly _parts: PacingParts) {}
+  constructor(
+    private readonly _rate: RatePort,
+    private readonly _flow: Paced,
+    private readonly _host: Pick<Host, 'nowMs' | 'isHidden'>,
+  ) {}
 
   isNeeded(): boolean {
-    const { session, planner } = this._parts;
-    return this._held !== undefined || (session.record.live.isRequested && planner.controller.pace !== undefined);
+    const { session, controller } = this._flow;
+    return this._held !== undefined || (session.live.isRequested && controller.pace !== undefined);
   }
 
-  readonly tick = (atSeconds: number): void => {
-    if (!this._parts.guard(this._hold, atSeconds)) this.release();
-  };
+  /** `kept`: at the same time, a download was reconsidered and kept; the rate is set on the same input. */
+  tick(atSeconds: number, kept: Moment | undefined): void {
+    if (!this._flow.guard(() => this._hold(atSeconds, kept))) this.release();
+  }
 
   /** Gives the rate back to the player. */
   release(): void {
@@ -77,31 +81,29 @@ export class Pacing implements Ticking {
     this._isWaiting = false;
     if (this._held === undefined) return;
     this._held = undefined;
-    this._parts.rate.setPlaybackRate(undefined);
+    this._rate.setPlaybackRate(undefined);
   }
 
   /** Returns false where the rate is the player's. */
-  private readonly _hold = (nowSeconds: number): boolean => {
-    const { rate: player, session, planner, events, host } = this._parts;
-    const { controller, kept } = planner;
-    planner.kept = undefined;
+  private _hold(nowSeconds: number, kept: Moment | undefined): boolean {
+    const { session, controller, events } = this._flow;
     // An answer that would soon expire is renewed on the input of a download that was reconsidered.
     const keptSeconds = this._kept && this._kept.controller === controller ? this._kept.untilSeconds - nowSeconds : 0;
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this._kept = undefined;
-    const { started, live: stream } = session.record;
+    const { started, live: stream } = session;
     const isAsked = stream.isRequested && controller.pace && controller !== this._failed;
-    const situation = isAsked ? (kept ? kept.situation : planner.situation()) : undefined;
+    const situation = isAsked ? (kept ? kept.situation : this._flow.situation()) : undefined;
     if (!situation || !situation.live || !situation.live.isPaceable) return false;
     const { playback, period } = situation;
     if (this._goesBack(situation.live, playback.isPaused)) return false;
-    const inFlight = kept ? kept.inFlight : session.record.inFlight(nowSeconds);
+    const inFlight = kept ? kept.inFlight : session.inFlight(nowSeconds);
     const held = this._held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
-    const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
+    const isInOtherPeriod = inFlight && period.id !== session.active?.segment.period.id;
     const isPaused = playback.isPaused && started;
     if (isPaused || isViewers || isInOtherPeriod) return started || held !== undefined;
-    const nowMs = host.nowMs();
+    const nowMs = this._host.nowMs();
     if (this._mustWait(situation)) {
       // At each tick, because a player that has buffered sets the rate to 1.
       this._setRate(0, nowMs);
@@ -111,8 +113,8 @@ export class Pacing implements Ticking {
     if (held?.rate === 0) this._setRate(1, nowMs - CHANGE_MS);
     if (!started) return false;
 
-    session.record.live.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = kept ? kept.input : planner.takeInput(situation, inFlight);
+    stream.played(nowSeconds, playback.playbackRate);
+    const { state, forecast } = kept ? kept.input : this._flow.takeInput(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),
@@ -130,15 +132,15 @@ export class Pacing implements Ticking {
     if (!pace.jump) this._kept = { controller, untilSeconds };
     if (isJump) {
       this._jumpedMs = nowMs;
-      player.jumpToLive(pace.targetLatencySeconds);
+      this._rate.jumpToLive(pace.targetLatencySeconds);
     }
     if (isJump || this._isNews(pace, nowMs)) {
       const { rate } = this._held!;
       this._emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
-      events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
+      events.emit('pace', { session: session.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
-  };
+  }
 
   /**
    * Far below its target, as in a stream that has just begun, playback would stall for each chunk. Instead it waits once
@@ -149,7 +151,7 @@ export class Pacing implements Ticking {
     const { latencySeconds, targetLatencySeconds, firstChunkSeconds, playbackRates } = situation.live!;
     const missingSeconds = targetLatencySeconds - latencySeconds;
     const existsSeconds = Math.max(bufferLevelSeconds, latencySeconds - firstChunkSeconds);
-    const chunkSeconds = this._parts.session.record.live.chunkSeconds(situation);
+    const chunkSeconds = this._flow.session.live.chunkSeconds(situation);
     const isShort = existsSeconds < chunkSeconds + Math.min(chunkSeconds, FAR_BELOW_SECONDS);
     const isSlow = !this.pace && missingSeconds > SLOW_SECONDS * (1 - playbackRates.min);
     // So much is buffered only where the stream's time is wrong.
@@ -175,11 +177,10 @@ export class Pacing implements Ticking {
    * `presentRate`: the rate that plays now.
    */
   private _set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): number {
-    const { rate: player, host } = this._parts;
     const held = this._held;
     const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
-    const isTimely = !host.isHidden() || isLate;
-    const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
+    const isTimely = !this._host.isHidden() || isLate;
+    const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, this._rate.rateStep);
     if (held && isSame(rate, held.rate) && isSame(rate, presentRate)) return 0;
     const waitsMs = held && rate !== 1 ? held.atMs + CHANGE_MS - nowMs : 0;
     if (waitsMs > 0) return waitsMs;
@@ -189,7 +190,7 @@ export class Pacing implements Ticking {
 
   private _setRate(rate: number, atMs: number): void {
     this._held = { rate, atMs };
-    this._parts.rate.setPlaybackRate(rate);
+    this._rate.setPlaybackRate(rate);
   }
 
   /** The rate or the target differs from the last event's. */

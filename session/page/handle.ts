@@ -3,10 +3,10 @@
 import type { Decision, Pace } from '../../abr/controller.ts';
 import { check } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
-import type { Adaptation } from '../adaptation.ts';
 import { assemble, type ResolvedOptions, type Tools } from '../assemble.ts';
+import type { Flow } from '../flow.ts';
 import type { Host } from '../host.ts';
-import type { SessionRecord } from '../requests/session.ts';
+import type { Session } from '../session.ts';
 import { isPlain } from './checks.ts';
 import { writeLines } from './debug.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
@@ -56,12 +56,12 @@ export interface LeoAbrHandle {
 
 /** The core, installed in a player. */
 export interface Installation {
-  adaptation: Adaptation;
+  flow: Flow;
   /** Whether it has a player now; absent where it always has. */
   isActive?(): boolean;
   /** The resolved options have changed, and so has the controller. */
   changed?(): void;
-  /** Called once, to restore the player and to stop the adaptation. */
+  /** Called once, to restore the player and to stop the flow. */
   detach(): void;
 }
 
@@ -80,7 +80,7 @@ export function createHandle(
   const { debug } = resolved;
   if (installation && debug) {
     const print = debug === true ? (line: string) => host.console.debug(line) : debug;
-    writeLines(events, installation.adaptation.port.name, print);
+    writeLines(events, installation.flow.port.name, print);
   }
   let isDetached = false;
   return {
@@ -93,7 +93,7 @@ export function createHandle(
       const changed = { ...options, ...change };
       Object.assign(resolved, resolve(changed));
       options = changed;
-      installation?.adaptation.planner.renew();
+      installation?.flow.renew();
       installation?.changed?.();
     },
     detach() {
@@ -103,14 +103,8 @@ export function createHandle(
     },
     on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {
-      const { session, clock, pacing } = installation?.adaptation || {};
-      const {
-        number = 0,
-        requestedBits = 0,
-        wastedBits = 0,
-        decision,
-        forecast,
-      }: Partial<SessionRecord> = session?.record || {};
+      const { session, clock, pacing } = installation?.flow || {};
+      const { number = 0, requestedBits = 0, wastedBits = 0, decision, forecast }: Partial<Session> = session || {};
       return {
         status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
         controller: resolved.controllerName,

@@ -5,8 +5,8 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
-import type { QualityFile, QualityOf } from '../requests/segment-qualities.ts';
-import type { SizesFile } from '../requests/segment-sizes.ts';
+import type { QualityFile, QualityOf } from '../segment-lists.ts';
+import type { SizesFile } from '../segment-sizes.ts';
 import type { Logger } from './events.ts';
 
 /** UTC and its uncertainty. */

@@ -3,7 +3,6 @@ import type { QuantileForecast } from '../../abr/forecast.ts';
 import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../../abr/qoe/perceived-qoe.ts';
 import { assemble } from '../assemble.ts';
 import { HOST } from '../host.fixture.ts';
-import { Session } from '../requests/session.ts';
 import { Events } from './events.ts';
 import { CONTROLLER_NAMES, type LeoAbrOptions } from './option-types.ts';
 import { resolveOptions as checked } from './options.ts';
@@ -98,10 +97,10 @@ test.each<[string, unknown]>([
 });
 
 /** What the forecaster says half a second after a session's first request; `act`: before it. */
-function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}) {
-  const [events, session] = [new Events({ logger: null, host: HOST }), new Session()];
-  act(events, session);
-  const surroundings = { events, session, port: { manifestUrl: () => null } };
+function forecastOf(options: LeoAbrOptions, isLive = false, act = (_: Events) => {}) {
+  const events = new Events({ logger: null, host: HOST });
+  act(events);
+  const surroundings = { events, isLive: () => isLive, port: { manifestUrl: () => null } };
   const forecasting = resolveOptions({ prior: false, ...options }).newForecasting!(surroundings);
   forecasting.start({ read: () => ({ nowSeconds: 0 }) });
   const request = forecasting.meter.requestSent(0);
@@ -112,9 +111,8 @@ function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}
 
 test('on demand, the position in the epoch is followed only for CMCD and for those who watch paces', () => {
   const follows = (...options: Parameters<typeof forecastOf>) => 'fluctuation' in forecastOf(...options);
-  const media = { startSeconds: 0, segmentSeconds: 2, nowSeconds: 0, firstChunkSeconds: 0.5 };
-  expect(follows({}, (events) => events.on('decision', () => {}))).toBe(false);
-  expect(follows({}, (events) => events.on('pace', () => {}))).toBe(true);
-  expect(follows({}, (_, session) => session.record.live.requested(media, true, 0))).toBe(true);
+  expect(follows({}, false, (events) => events.on('decision', () => {}))).toBe(false);
+  expect(follows({}, false, (events) => events.on('pace', () => {}))).toBe(true);
+  expect(follows({}, true)).toBe(true);
   expect(forecastOf({ cmcd: true }).fluctuation?.levels.length).toBeGreaterThan(0);
 });

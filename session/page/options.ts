@@ -1,9 +1,8 @@
 /** The checks and defaults of a page's options. */
 
 import { check, isPositive } from '../../abr/errors.ts';
-import { parseLists } from '../requests/segment-lists.ts';
-import { QUALITY_LISTS } from '../requests/segment-qualities.ts';
-import { parseSizes } from '../requests/segment-sizes.ts';
+import { parseLists, QUALITY_LISTS } from '../segment-lists.ts';
+import { parseSizes } from '../segment-sizes.ts';
 import {
   type Check,
   type Checks,

@@ -1,7 +1,7 @@
 /** Where dash.js asks: the plugin as one of its quality switch rules. */
 
 import type { RulesContext } from 'dashjs';
-import type { Adaptation } from '../../session/adaptation.ts';
+import type { Flow } from '../../session/flow.ts';
 import type { DashPort } from './port.ts';
 
 export const SWITCH_RULE = 'LeoAbrRule';
@@ -14,20 +14,19 @@ const PRIORITY = 0.5;
  * opinion on audio and text. Whenever one of dash.js's own rules is switched on or off, dash.js makes another instance
  * of a custom rule and keeps the earlier ones, even after the rule's removal: only the newest decides.
  */
-export function switchRule(adaptation: (Adaptation & { readonly port: DashPort }) | undefined) {
+export function switchRule(flow: (Flow & { readonly port: DashPort }) | undefined) {
   let newest: object;
   const rule = () => ({
     create() {
       const instance = {
         getClassName: () => SWITCH_RULE,
         getSwitchRequest(context: RulesContext) {
-          const opinion = adaptation?.guard(() => {
-            const { port, decisions, session } = adaptation!;
+          const opinion = flow?.guard(() => {
             if (instance !== newest || context.getMediaType() !== 'video') return undefined;
+            const { port, isLoading } = flow!;
             port.asked(context);
-            const choice = decisions.decide();
-            const isLoading = session.record.active !== undefined;
-            return choice && { representation: port.answer(choice, isLoading), reason: { message: choice.message } };
+            const choice = flow!.decide();
+            return choice && { representation: port.switchTo(choice, isLoading), reason: { message: choice.message } };
           });
           return { representation: null, priority: PRIORITY, rule: SWITCH_RULE, ...opinion };
         },
@@ -40,7 +39,7 @@ export function switchRule(adaptation: (Adaptation & { readonly port: DashPort }
     rule,
     /** dash.js keeps the instances, but nothing of the plugin. */
     release() {
-      adaptation = undefined;
+      flow = undefined;
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
 import { check } from '../../abr/errors.ts';
-import { Adaptation } from '../../session/adaptation.ts';
 import type { ResolvedOptions, Tools } from '../../session/assemble.ts';
+import { Flow } from '../../session/flow.ts';
 import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
@@ -37,7 +37,7 @@ function isInstalled(player: DashPlayer): boolean {
 }
 
 class DashInstallation implements Installation {
-  readonly adaptation: Adaptation & { readonly port: DashPort };
+  readonly flow: Flow & { readonly port: DashPort };
   private readonly _port: DashPort;
   private readonly _requests: Requests;
   private readonly _rule: ReturnType<typeof switchRule>;
@@ -51,10 +51,10 @@ class DashInstallation implements Installation {
     private readonly _events: Events,
   ) {
     this._port = new DashPort(_player, _options, _events);
-    this.adaptation = new Adaptation(this._port, _options, _events) as typeof this.adaptation;
-    this._rule = switchRule(this.adaptation);
+    this.flow = new Flow(this._port, _options, _events) as typeof this.flow;
+    this._rule = switchRule(this.flow);
     const { live, bitrates } = this._port;
-    this._requests = new Requests(this.adaptation, live, bitrates);
+    this._requests = new Requests(this.flow, live, bitrates);
     if (isInstalled(_player)) this._wait();
     else this._install();
   }
@@ -71,7 +71,7 @@ class DashInstallation implements Installation {
       this._undo.run();
       this._install();
     };
-    this._undo.add(listen(this._player, EMITTER_METHODS, { fragmentLoadingStarted }, this.adaptation.guard));
+    this._undo.add(listen(this._player, EMITTER_METHODS, { fragmentLoadingStarted }, this.flow.guard));
   }
 
   private _install(): void {
@@ -81,10 +81,10 @@ class DashInstallation implements Installation {
     const handlers = {
       ...this._requests.handlers,
       ...this._handlers,
-      ...live.handlers(this.adaptation.downloads),
+      ...live.handlers(this.flow),
     };
     this._undo.add(
-      listen(_player, EMITTER_METHODS, handlers, this.adaptation.guard),
+      listen(_player, EMITTER_METHODS, handlers, this.flow.guard),
       () => _player.removeABRCustomRule(SWITCH_RULE),
       this._rule.release,
       () => _player.removeRequestInterceptor(this._requests.intercept),
@@ -95,29 +95,29 @@ class DashInstallation implements Installation {
   }
 
   changed(): void {
-    if (this._isActive) this.adaptation.guard(() => this._port.live.targetChanged());
+    if (this._isActive) this.flow.guard(() => this._port.live.targetChanged());
   }
 
   detach(): void {
-    this.adaptation.stop();
+    this.flow.stop();
     this._undo.run();
   }
 
   private readonly _handlers = {
     streamTeardownComplete: () => {
-      this.adaptation.sourceEnded();
+      this.flow.sourceEnded();
       this._port.sourceEnded();
       // player.reset(), whose last event this is, removes the rule and the settings after it.
-      Promise.resolve().then(() => this.adaptation.guard(() => this._addRule()));
+      Promise.resolve().then(() => this.flow.guard(() => this._addRule()));
     },
     manifestLoadingStarted: () => this._addRule(),
     playbackSeeking: () => {
-      if (this.adaptation.session.seeked()) this._port.sought();
+      if (this.flow.sought()) this._port.sought();
     },
     initFragmentNeeded: ({ mediaType }: { mediaType?: string }) => {
       if (mediaType === 'video') this._port.askAfterSeek();
     },
-    playbackPlaying: () => this.adaptation.session.playing(),
+    playbackPlaying: () => this.flow.played(),
     bufferLevelUpdated: (event: BufferLevelEvent) => this._port.gauge.update(event),
     quotaExceeded: () => {
       this._port.gauge.isQuotaExceeded = true;

@@ -1,9 +1,9 @@
 /** Live streams in dash.js: their time and pace, and what their requests tell. */
 
 import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
+import type { Flow } from '../../session/flow.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveMedia, LivePosition, Period } from '../../session/player-port.ts';
-import type { Downloads } from '../../session/requests/downloads.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import { CatchUp } from './catch-up.ts';
@@ -47,17 +47,18 @@ export class LiveSupport {
   }
 
   /** For dash.js's events. */
-  handlers(downloads: Downloads) {
+  handlers(flow: Flow) {
     return {
       updateTimeSyncOffset: (event: TimeOffsetEvent) => this._clock.synchronised(event),
       // dash.js retries without another event of its own.
       metricAdded: ({ metric, value }: MetricEvent) => {
         if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
-        for (const request of this._latest.values()) if (request.url === value.url) downloads.refused(request);
+        for (const request of this._latest.values())
+          if (request.url === value.url) flow.progressed(request, { attempt: 'too-early' });
       },
       // Low-latency mode: whole chunks, whose bytes have been read before.
       fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
-        downloads.received(request, { addedBits: 0, chunks: response ? new ChunkCounter().endedIn(response) : 0 }),
+        flow.progressed(request, { chunks: response ? new ChunkCounter().endedIn(response) : 0 }),
     };
   }
 

@@ -47,8 +47,8 @@ export class DashPort implements PlayerPort {
   /** dash.js asks the rule for video; from now on, the port reads from this context. */
   asked(context: RulesContext | undefined): void {
     this._context = context;
-    this._limits = undefined;
     this._hasSought = false;
+    this._limits = context && this._limitsOf(context);
   }
 
   sought(): void {
@@ -78,12 +78,7 @@ export class DashPort implements PlayerPort {
   situation(isFirst: boolean): Situation | undefined {
     const { _player: player, gauge, live } = this;
     const context = this._context;
-    if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
-    this._limits ||= this._limitsOf(context);
-    if (!this._limits) {
-      this._events.fault('unsupported-stream', 'representations have no bandwidth: dash.js decides');
-      return undefined;
-    }
+    if (!context || !this._limits || !this._isAdaptive()) return undefined;
     const limits = { ...this._limits };
     if (isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0) {
       const current = context.getRepresentation();
@@ -92,9 +87,17 @@ export class DashPort implements PlayerPort {
     return readSituation(player, context, { gauge, live, limits });
   }
 
+  private _isAdaptive(): boolean {
+    return setting(this._player, 'abr.autoSwitchBitrate.video') === true;
+  }
+
   private _limitsOf(context: RulesContext): Limits | undefined {
     const described = this.bitrates.describe(context, allowedRepresentations(context));
-    if (!described) return undefined;
+    if (!described) {
+      if (this._isAdaptive())
+        this._events.fault('unsupported-stream', 'representations have no bandwidth: dash.js decides');
+      return undefined;
+    }
     const { ladder } = described;
     const { bitrateBps } = ladder[ladder.length - 1]!;
     const { id: periodId } = context.getStreamInfo();
@@ -106,10 +109,10 @@ export class DashPort implements PlayerPort {
   }
 
   /**
-   * Returns the representation to switch to. If the page allows a higher bitrate than before, dash.js replaces what is
+   * Switches: returns the representation for dash.js. If the page allows a higher bitrate than before, dash.js replaces what is
    * buffered from 1.5 segments on. The switch waits for the download in flight: after an abort, dash.js goes on at its end.
    */
-  answer(choice: Choice, isLoading: boolean): Representation | undefined {
+  switchTo(choice: Choice, isLoading: boolean): Representation | undefined {
     const replaces = this._isOutgrown && this.mayReplace;
     if (replaces && isLoading) return this._context!.getRepresentation();
     const path = 'buffer.fastSwitchEnabled';

@@ -1,8 +1,8 @@
 /** Reports dash.js's segment requests to the core: milliseconds, bytes and dates become seconds and bits here. */
 
 import type { FragmentRequest } from 'dashjs';
-import type { Adaptation } from '../../session/adaptation.ts';
-import type { SegmentRequest } from '../../session/player-port.ts';
+import type { Flow } from '../../session/flow.ts';
+import type { Segment } from '../../session/player-port.ts';
 import { type CustomData, type LiveSupport, type RequestEvent, watchReader } from './live-support.ts';
 import { rangeBits } from './player.ts';
 import { type Bitrates, periodOf } from './situation.ts';
@@ -11,7 +11,7 @@ export class Requests {
   private readonly _attempted = new WeakSet<object>();
 
   constructor(
-    private readonly _adaptation: Adaptation,
+    private readonly _flow: Flow,
     private readonly _live: LiveSupport,
     private readonly _bitrates: Bitrates,
   ) {}
@@ -23,43 +23,39 @@ export class Requests {
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
       const { _live: live, _bitrates: bitrates } = this;
-      this._adaptation.downloads.requested(request, {
+      this._flow.began(request, {
         isMedia,
         segment: isMedia && isVideo ? segmentOf(request, live, bitrates) : undefined,
         live: isMedia ? live.media(request) : undefined,
       });
     },
-    loadingProgress: ({ request }: RequestEvent) => {
-      const { downloads } = this._adaptation;
-      if (!downloads.skipReport(request)) downloads.received(request, arrivedOf(request));
-    },
+    loadingProgress: ({ request }: RequestEvent) =>
+      this._flow.progressed(request, { ...arrivedOf(request), isInterim: true }),
     fragmentLoadingCompleted: (event: RequestEvent) => this._ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => this._ended(event, 'abandoned'),
   };
 
   /** A request interceptor, after dash.js's own, which writes CMCD. dash.js calls it at each attempt. */
   readonly intercept = <T extends { url: string; headers?: Record<string, string> }>(outgoing: T): Promise<T> => {
-    const { _adaptation: adaptation } = this;
+    const { _flow: flow } = this;
     const { customData } = outgoing as { customData?: CustomData };
     const { request } = customData || {};
-    outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
+    outgoing.url = flow.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
-      if (this._attempted.has(request)) adaptation.guard(() => adaptation.downloads.restarted(request, true));
+      if (this._attempted.has(request)) flow.guard(() => flow.progressed(request, { attempt: 'limited' }));
       this._attempted.add(request);
       // dash.js reads only other bodies in parts.
       if (!request.availabilityTimeComplete)
-        watchReader(customData!, (bytes) =>
-          adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
-        );
+        watchReader(customData!, (bytes) => flow.guard(() => flow.progressed(request, { addedBits: bytes * 8 })));
     }
     return Promise.resolve(outgoing);
   };
 
   private _ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
-    const { downloads } = this._adaptation;
-    if (!error) downloads.received(request, arrivedOf(request, outcome === 'whole' ? response?.byteLength : 0));
+    const { _flow: flow } = this;
+    if (!error) flow.progressed(request, arrivedOf(request, outcome === 'whole' ? response?.byteLength : 0));
     const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
-    downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
+    flow.ended(request, error ? 'failed' : outcome, downloadSeconds);
   }
 }
 
@@ -67,7 +63,7 @@ export function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
   return { totalBits: Math.max(bytesLoaded(request), bodyBytes) * 8, sizeBits: request.bytesTotal * 8 };
 }
 
-function segmentOf(request: FragmentRequest, live: LiveSupport, bitrates: Bitrates): SegmentRequest {
+function segmentOf(request: FragmentRequest, live: LiveSupport, bitrates: Bitrates): Segment {
   const { representation, index, startTime, duration, range } = request;
   const { id, mediaInfo } = representation!;
   const period = periodOf(mediaInfo!.streamInfo!, representation!);

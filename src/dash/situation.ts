@@ -1,9 +1,9 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
-import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
+import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
 import type { Period, Situation } from '../../session/player-port.ts';
-import { firstEndingAfter, type Span } from '../../session/requests/upcoming-segments.ts';
+import { firstEndingAfter, type Span } from '../../session/state.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';

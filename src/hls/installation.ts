@@ -2,8 +2,8 @@
 
 import type Hls from 'hls.js';
 import type { LevelLoadedData, MediaAttachedData } from 'hls.js';
-import { Adaptation } from '../../session/adaptation.ts';
 import type { ResolvedOptions } from '../../session/assemble.ts';
+import { Flow } from '../../session/flow.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { Installation } from '../../session/page/handle.ts';
 import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../hooks.ts';
@@ -14,7 +14,7 @@ import { HlsPort } from './port.ts';
 import { installCmcd, Requests } from './requests.ts';
 
 export class HlsInstallation implements Installation {
-  readonly adaptation: Adaptation;
+  readonly flow: Flow;
   private readonly _port: HlsPort;
   private _requests!: Requests;
   private readonly _undo = new UndoList();
@@ -34,7 +34,7 @@ export class HlsInstallation implements Installation {
     private readonly _events: Events,
   ) {
     this._port = new HlsPort(options, _events);
-    this.adaptation = new Adaptation(this._port, options, _events);
+    this.flow = new Flow(this._port, options, _events);
   }
 
   isActive(): boolean {
@@ -53,11 +53,11 @@ export class HlsInstallation implements Installation {
 
   /** A player has been made. The plugin leaves it to hls.js if it is not supported, and if it is an inner player. */
   connect(hls: Hls, firstLevel: () => number): void {
-    const { adaptation } = this;
+    const { flow } = this;
     const { config } = hls;
     const problem = whyUnsupported(hls);
     if (problem !== undefined) this._events.fault('unsupported-player', problem);
-    else if (config.primarySessionId !== undefined) adaptation.guard(() => this._watchInner(hls));
+    else if (config.primarySessionId !== undefined) flow.guard(() => this._watchInner(hls));
     else if (this._isDetached) return;
     else if (this.isActive()) {
       this._waiting.set(hls, firstLevel);
@@ -66,9 +66,9 @@ export class HlsInstallation implements Installation {
   }
 
   private _connect(hls: Hls, firstLevel: () => number): void {
-    const { adaptation } = this;
+    const { flow } = this;
     const { config } = hls;
-    const requests = new Requests(hls, adaptation);
+    const requests = new Requests(hls, flow);
     this._requests = requests;
     this._port.connection = { hls, firstLevel, loading: () => requests.loading() };
     const setTest = (isOn: boolean) => {
@@ -77,22 +77,22 @@ export class HlsInstallation implements Installation {
     this._undo.add(
       // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
       override(false, () => config.testBandwidth, setTest),
-      installCmcd(config, adaptation),
-      keepPartEnds(hls, adaptation.guard),
-      listen(hls, EMITTER_METHODS, this._handlers(hls), adaptation.guard),
-      listen(hls, EMITTER_METHODS, this._port.failures.handlers(hls), adaptation.guard),
+      installCmcd(config, flow),
+      keepPartEnds(hls, flow.guard),
+      listen(hls, EMITTER_METHODS, this._handlers(hls), flow.guard),
+      listen(hls, EMITTER_METHODS, this._port.failures.handlers(hls), flow.guard),
     );
   }
 
   /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
   choose(): number | undefined {
     const { hls } = this._port.connection!;
-    const { guard, decisions, session } = this.adaptation;
-    return guard(() => {
+    const { flow } = this;
+    return flow.guard(() => {
       if (this._port.allowed().length === 0) return undefined;
       // hls.js would load the playlist of another level at once.
-      if (hls.loadLevel >= 0 && this._port.isBusy(session.record.last?.index)) return hls.loadLevel;
-      const choice = decisions.decide();
+      if (hls.loadLevel >= 0 && this._port.isBusy(flow.lastIndex)) return hls.loadLevel;
+      const choice = flow.decide();
       this._isInCharge = choice !== undefined;
       return choice && this._port.levelOf(choice);
     });
@@ -103,14 +103,14 @@ export class HlsInstallation implements Installation {
     this._leaveInner(hls);
     this._waiting.delete(hls);
     if (!this.isFor(hls)) return;
-    this.adaptation.guard(() => this.adaptation.sourceEnded());
+    this.flow.guard(() => this.flow.sourceEnded());
     this._disconnect();
     this._port.connection = undefined;
     this._hasSource = false;
     this._port.playlistSeconds = 0;
     this._port.switchedAtMs = Number.NEGATIVE_INFINITY;
     this._target = undefined;
-    this.adaptation.guard(() => this._connectNext());
+    this.flow.guard(() => this._connectNext());
   }
 
   /** A player that waits may have a source and an element already. */
@@ -131,7 +131,7 @@ export class HlsInstallation implements Installation {
 
   detach(): void {
     this._isDetached = true;
-    this.adaptation.stop();
+    this.flow.stop();
     this._disconnect();
   }
 
@@ -152,8 +152,8 @@ export class HlsInstallation implements Installation {
    */
   private _watchInner(hls: Hls): void {
     if (hls.config.primarySessionId !== this._port.connection?.hls.sessionId) return;
-    const requests = new Requests(hls, this.adaptation, false);
-    const leave = listen(hls, EMITTER_METHODS, requests.handlers, this.adaptation.guard);
+    const requests = new Requests(hls, this.flow, false);
+    const leave = listen(hls, EMITTER_METHODS, requests.handlers, this.flow.guard);
     this._inner.set(hls, () => {
       leave();
       requests.abandon();
@@ -168,7 +168,7 @@ export class HlsInstallation implements Installation {
   /** Applies the option's target latency. */
   private _setTarget(): void {
     const { hls } = this._port.connection || {};
-    const { targetLatencySeconds } = this.adaptation.options.live;
+    const { targetLatencySeconds } = this.flow.options.live;
     // Before it has a source, hls.js may still be under construction.
     if (!hls || targetLatencySeconds === this._target || !this._hasSource) return;
     this._target = targetLatencySeconds;
@@ -204,7 +204,7 @@ export class HlsInstallation implements Installation {
 
   private _sourceBegins(): void {
     if (this._hasSource) {
-      this.adaptation.sourceEnded();
+      this.flow.sourceEnded();
       this._requests.forget();
     }
     this._hasSource = true;
@@ -212,9 +212,9 @@ export class HlsInstallation implements Installation {
   }
 
   private _mediaAttached({ media }: Pick<MediaAttachedData, 'media'>): void {
-    const { session, guard } = this.adaptation;
-    const handlers = { seeking: () => session.seeked(), playing: () => session.playing() };
-    this._mediaUndo.add(listen(media, DOM_METHODS, handlers, guard));
+    const { flow } = this;
+    const handlers = { seeking: () => flow.sought(), playing: () => flow.played() };
+    this._mediaUndo.add(listen(media, DOM_METHODS, handlers, flow.guard));
   }
 
   private _levelLoaded({ stats: { loading }, deliveryDirectives }: LevelLoadedData): void {

@@ -2,7 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { Level } from 'hls.js';
-import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
+import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
 import type { Failures } from './failures.ts';
 
 /** A level as the core knows it. */

@@ -13,7 +13,7 @@ import type {
   LoaderContext,
   LoaderStats,
 } from 'hls.js';
-import type { Adaptation } from '../../session/adaptation.ts';
+import type { Flow } from '../../session/flow.ts';
 import { liveTime } from './live.ts';
 import { classOf, type HlsHandlers } from './player.ts';
 import { isPretended, segmentOf, wholeSeconds } from './situation.ts';
@@ -44,7 +44,7 @@ export class Requests {
   /** `isMain`: the player whose video the plugin decides on; otherwise a player that shares the link with it. */
   constructor(
     private readonly _hls: Hls,
-    private readonly _adaptation: Adaptation,
+    private readonly _flow: Flow,
     private readonly _isMain = true,
   ) {}
 
@@ -92,7 +92,7 @@ export class Requests {
     }
     if (!part || this._isComplete(request)) this._end(request, 'whole');
     // hls.js now requests the next part that is listed, without an event.
-    else Promise.resolve().then(() => this._adaptation.guard(() => this._follow(request)));
+    else Promise.resolve().then(() => this._flow.guard(() => this._follow(request)));
   }
 
   private _failed({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void {
@@ -112,13 +112,13 @@ export class Requests {
   }
 
   private _requested(request: HlsRequest): void {
-    const { _hls: hls, _adaptation: adaptation, _isMain: isMain } = this;
+    const { _hls: hls, _flow: flow, _isMain: isMain } = this;
     const { frag } = request;
     const { stats } = frag.loader || {};
     // A test of the bandwidth is loaded again to be played.
     const isVideo = isMain && frag.type === 'main' && !frag.bitrateTest;
     const time = isMain ? liveTime(hls) : undefined;
-    adaptation.downloads.requested(request, {
+    flow.began(request, {
       isMedia: true,
       isOpaque: this._hidesProgress || !stats || isPretended(stats),
       segment: isVideo ? segmentOf(hls, frag) : undefined,
@@ -128,34 +128,34 @@ export class Requests {
 
   /** `parts`: complete ones. */
   private _received(request: HlsRequest, { loaded, total }: LoaderStats, parts = 0): void {
-    const { downloads } = this._adaptation;
+    const { _flow: flow } = this;
     if (!request.isInParts) {
-      downloads.received(request, { totalBits: loaded * 8, sizeBits: total * 8 });
+      flow.progressed(request, { totalBits: loaded * 8, sizeBits: total * 8 });
       return;
     }
     const chunks = Math.max(0, parts - request.parts);
     const addedBits = Math.max(0, loaded - request.partBytes) * 8;
     request.parts += chunks;
     request.partBytes = loaded;
-    downloads.received(request, { addedBits, chunks });
+    flow.progressed(request, { addedBits, chunks });
   }
 
   private _end(request: HlsRequest, outcome: 'whole' | 'abandoned' | 'failed'): void {
     const { type } = request.frag;
     if (this._requests.get(type) !== request) return;
     this._requests.delete(type);
-    this._adaptation.downloads.ended(request, outcome);
+    this._flow.ended(request, outcome);
   }
 
   /** Follows the bytes of the running request. While hls.js waits for a key, no request runs; the bytes then come at once. */
   private _follow(request: HlsRequest): void {
-    const { guard, downloads } = this._adaptation;
+    const { _flow: flow } = this;
     const { stats } = request.frag.loader || {};
     if (!stats) return;
     let { loaded } = stats;
     watch(stats, () =>
-      guard(() => {
-        if (stats.loaded < loaded && !request.isInParts) downloads.restarted(request);
+      flow.guard(() => {
+        if (stats.loaded < loaded && !request.isInParts) flow.progressed(request, { attempt: 'unlimited' });
         loaded = stats.loaded;
         if (!isPretended(stats)) {
           request.hasProgress ||= loaded > 0 && !stats.loading.end;
@@ -197,13 +197,13 @@ function watch(stats: LoaderStats, changed: () => void): void {
  * With the option `cmcd`, turns CMCD on where the page has not, and puts loaders with the plugin's keys inside those
  * that hls.js's controller of CMCD makes: it is made after the ABR controller. Returns a function that restores.
  */
-export function installCmcd(config: HlsConfig, adaptation: Adaptation): () => void {
-  if (!adaptation.options.cmcd) return () => {};
+export function installCmcd(config: HlsConfig, flow: Flow): () => void {
+  if (!flow.options.cmcd) return () => {};
   const { cmcd, fLoader, pLoader, loader } = config;
   const withKeys = (pageLoader: unknown = loader) =>
     class extends (pageLoader as HlsConfig['loader']) {
       override load(context: LoaderContext, ...more: [never, never]): void {
-        context.url = adaptation.withCmcd(context.url, context.headers);
+        context.url = flow.withCmcd(context.url, context.headers);
         super.load(context, ...more);
       }
     };

@@ -2,8 +2,8 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails, LoaderStats } from 'hls.js';
-import type { ListedSegment, LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
-import { firstEndingAfter } from '../../session/requests/upcoming-segments.ts';
+import type { ListedSegment, LivePosition, Period, Segment, Situation } from '../../session/player-port.ts';
+import { firstEndingAfter } from '../../session/state.ts';
 import { displayedLines } from '../displayed-lines.ts';
 import { isPaused } from '../paused.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -59,7 +59,7 @@ function fragmentAt(details: LevelDetails | undefined, seconds: number): ListedS
 }
 
 /** Undefined while the fragment's level is not known. */
-export function segmentOf({ levels, latestLevelDetails }: Hls, frag: Fragment): SegmentRequest | undefined {
+export function segmentOf({ levels, latestLevelDetails }: Hls, frag: Fragment): Segment | undefined {
   const representation = rungsOf(levels)?.[frag.level];
   const segmentSeconds = wholeSeconds(frag, latestLevelDetails);
   return (

@@ -1,6 +1,6 @@
 /** A manager around Shaka's own that asks the core. Shaka's manager goes on measuring, and decides alone after `detach`. */
 
-import type { Adaptation } from '../../session/adaptation.ts';
+import type { Flow } from '../../session/flow.ts';
 import type { Choice } from '../../session/player-port.ts';
 import { DOM_METHODS, type Handlers, listen, override, UndoList } from '../hooks.ts';
 import type { AbrManager, AbrSettings, ShakaPlayer, ShakaStream, SwitchCallback, Variant } from './player.ts';
@@ -17,7 +17,7 @@ export interface Attachment {
   readonly player: ShakaPlayer;
   readonly port: ShakaPort;
   readonly requests: Requests;
-  readonly adaptation: Adaptation;
+  readonly flow: Flow;
   /** Variants that managers for preloads have chosen: Shaka begins with them. */
   readonly preloaded: WeakSet<Variant>;
   readonly isDetached: boolean;
@@ -92,8 +92,8 @@ export class PluginManager {
 
   /** Shaka's estimate leaves out what came too fast to measure. */
   linkBps(): number {
-    const { downloads, bounds } = this._attachment.adaptation.session.record;
-    return downloads === bounds && bounds.length > 0 ? Number.POSITIVE_INFINITY : this.inner.getBandwidthEstimate();
+    const { isUnmeasurable } = this._attachment.flow.session;
+    return isUnmeasurable ? Number.POSITIVE_INFINITY : this.inner.getBandwidthEstimate();
   }
 
   /**
@@ -101,36 +101,34 @@ export class PluginManager {
    * Undefined if the request may stay, as in trick play, whose streams are in no variant.
    */
   decideLate(stream: ShakaStream): Choice | undefined {
-    const { port, adaptation } = this._attachment;
+    const { port, flow } = this._attachment;
     this._heedPage();
     if (this._selected && this._selected.video === stream) this._selected.isRequested = true;
     if (!this._isDue) return undefined;
     this._isDue = false;
     if (this._isTooEarly()) return undefined;
-    const choice = adaptation.decisions.decide();
+    const choice = flow.decide();
     const isOther = port.variant(choice)?.video !== stream && port.loading()?.video === stream;
     return isOther ? choice : undefined;
   }
 
   /** The request for a video segment has begun. */
   requested(): void {
-    const { adaptation, port } = this._attachment;
-    const { active } = adaptation.session.record;
+    const { flow, port } = this._attachment;
     // Not abandoned is what the page has selected, and at first what has cost the buffer.
-    if (active && this._selected?.isRequested) active.keptUntilSeconds = Number.POSITIVE_INFINITY;
-    else if (active && port.isClearing)
-      active.keptUntilSeconds = active.requestedAtSeconds + active.segment.segmentSeconds;
+    if (this._selected?.isRequested) flow.keepLoading(Number.POSITIVE_INFINITY);
+    else if (port.isClearing) flow.keepLoading(1);
     port.isClearing = false;
   }
 
   /** Shaka requests the next segment in the variant that is current after this event. */
   appended({ contentType, end }: { contentType: string; end: number }): void {
-    const { port, adaptation } = this._attachment;
+    const { port, flow } = this._attachment;
     const { presentation } = port;
     presentation.notePlayhead();
     if (contentType !== 'video' || presentation.isEnd(end) || presentation.isWithinSegment(end)) return;
     // Shaka had this segment before it asked, and has requested the next one.
-    if (adaptation.session.record.active) return;
+    if (flow.isLoading) return;
     this._heedPage();
     if (this._selected && this._selected.isRequested) this._selected = undefined;
     if (this._selected) return;
@@ -153,9 +151,9 @@ export class PluginManager {
     this._isDue = false;
     this._selected = undefined;
     this._sourceUndo.run();
-    const { adaptation, port } = this._attachment;
-    adaptation.guard(() => {
-      adaptation.sourceEnded();
+    const { flow, port } = this._attachment;
+    flow.guard(() => {
+      flow.sourceEnded();
       port.sourceEnded();
     });
   }
@@ -165,12 +163,12 @@ export class PluginManager {
       this._attachment.port.presentation.notePlayhead();
       this._decideIfDue();
     },
-    playing: () => this._attachment.adaptation.session.playing(),
+    playing: () => this._attachment.flow.played(),
     seeking: () => {
-      const { port, adaptation } = this._attachment;
+      const { port, flow } = this._attachment;
       const { presentation } = port;
       // Shaka goes on after what is buffered there; it seeks to where it is when it has cleared the buffer.
-      if (presentation.levelSeconds() > 0 || presentation.isUnmoved || !adaptation.session.seeked()) return;
+      if (presentation.levelSeconds() > 0 || presentation.isUnmoved || !flow.sought()) return;
       this._heedPage();
       if (!this._selected) this._decide();
     },
@@ -186,9 +184,9 @@ export class PluginManager {
       this.inner.configure(settings);
     },
     setVariants: (variants, ...more) => {
-      const { adaptation, port } = this._attachment;
+      const { flow, port } = this._attachment;
       const gone = [...this._banned, ...this._variants].filter((variant) => !variants.includes(variant));
-      adaptation.guard(() => port.forgive(gone));
+      flow.guard(() => port.forgive(gone));
       this._banned = gone.filter(({ disabledUntilTime }) => disabledUntilTime);
       this._variants = variants;
       if (this._isLoaded) this._setVariants();
@@ -212,7 +210,7 @@ export class PluginManager {
       this._hasChosen = false;
       this._quietly(() => this.inner.enable());
       if (!this._isInCharge()) return;
-      this._attachment.adaptation.guard(() => this._limitPrefetch());
+      this._attachment.flow.guard(() => this._limitPrefetch());
       if (isAsked) return;
       // The page has had the choice meanwhile.
       this._attachment.port.given = this._selected = undefined;
@@ -228,8 +226,8 @@ export class PluginManager {
     },
     segmentDownloaded: (milliseconds, bytes, allowSwitch, request, context) => {
       this._quietly(() => this.inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context));
-      const { adaptation, requests } = this._attachment;
-      adaptation.guard(() => {
+      const { flow, requests } = this._attachment;
+      flow.guard(() => {
         if (request) requests.downloaded(bytes, request, context);
         else if (this._isInCharge()) requests.sampled(bytes, milliseconds);
       });
@@ -262,7 +260,7 @@ export class PluginManager {
 
   private _begin(element?: HTMLMediaElement): void {
     const { _attachment: attachment } = this;
-    const { port, adaptation } = attachment;
+    const { port, flow } = attachment;
     if (!this._switchTo || this._isLeft) return;
     if (!this._isLoaded) {
       if (!attachment.begin(this, element)) this.end();
@@ -275,7 +273,7 @@ export class PluginManager {
     if (!element) return;
     port.presentation.element = element;
     this._sourceUndo.run();
-    this._sourceUndo.add(listen(element, DOM_METHODS, this._elementHandlers, adaptation.guard));
+    this._sourceUndo.add(listen(element, DOM_METHODS, this._elementHandlers, flow.guard));
   }
 
   /** At an error that stops a stream, as of the audio, Shaka ends all bans, and does not tell its manager. */
@@ -287,11 +285,11 @@ export class PluginManager {
   }
 
   private _setVariants(): void {
-    const { port, adaptation } = this._attachment;
+    const { port, flow } = this._attachment;
     const { variants } = port.presentation;
-    adaptation.guard(() => variants.set(this._variants));
+    flow.guard(() => variants.set(this._variants));
     if (variants.isUnknown) {
-      adaptation.events.fault('unsupported-stream', 'the stream declares neither bitrates nor picture sizes');
+      flow.events.fault('unsupported-stream', 'the stream declares neither bitrates nor picture sizes');
     }
   }
 
@@ -325,16 +323,16 @@ export class PluginManager {
 
   /** The plugin's choice, else Shaka's. */
   private _choose(): Variant {
-    const { adaptation, port } = this._attachment;
-    const variant = adaptation.guard(() => port.variant(adaptation.decisions.decide()));
+    const { flow, port } = this._attachment;
+    const variant = flow.guard(() => port.variant(flow.decide()));
     return variant ?? this.inner.chooseVariant(this.isFast);
   }
 
   /** The variant for Shaka if it asks during a download: another would abort the download, which only `abandon` may do. */
   private _loading(): Variant | undefined {
-    const { adaptation, port } = this._attachment;
-    const isLoading = adaptation.session.record.active && !port.isAbandoning;
-    return isLoading ? adaptation.guard(() => port.loading()) : undefined;
+    const { flow, port } = this._attachment;
+    const isLoading = flow.isLoading && !port.isAbandoning;
+    return isLoading ? flow.guard(() => port.loading()) : undefined;
   }
 
   /** Shaka's own manager switches. It also knows that the kind of network or the size of the element has changed. */
@@ -346,7 +344,7 @@ export class PluginManager {
 
   /** Decides now. What is due at the next request stays due. */
   private _suggest(): void {
-    this._attachment.adaptation.guard(() => {
+    this._attachment.flow.guard(() => {
       const isDue = this._isDue;
       this._heedPage();
       if (this._selected || this._loading() || this._attachment.port.presentation.isEnd()) return;
@@ -357,11 +355,11 @@ export class PluginManager {
 
   private _decide(): void {
     this._isDue = false;
-    const { port, adaptation } = this._attachment;
+    const { port, flow } = this._attachment;
     const { enabled, switchInterval } = port.settings;
     if (!this._isEnabled || !enabled || port.isClearing) return;
     this._restoreVariants();
-    port.decide(() => this._choose(), adaptation.clock.nowSeconds() < switchInterval);
+    port.decide(() => this._choose(), flow.clock.nowSeconds() < switchInterval);
   }
 
   private _decideIfDue(): void {

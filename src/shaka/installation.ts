@@ -1,7 +1,7 @@
 /** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in a manager that asks the core. */
 
-import { Adaptation } from '../../session/adaptation.ts';
 import type { ResolvedOptions, Tools } from '../../session/assemble.ts';
+import { Flow } from '../../session/flow.ts';
 import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
@@ -70,7 +70,7 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
 }
 
 class ShakaInstallation implements Installation, Attachment {
-  readonly adaptation: Adaptation;
+  readonly flow: Flow;
   readonly port: ShakaPort;
   readonly requests: Requests;
   readonly preloaded = new WeakSet<Variant>();
@@ -87,9 +87,9 @@ class ShakaInstallation implements Installation, Attachment {
     options: ResolvedOptions,
     private readonly _events: Events,
   ) {
-    this.port = new ShakaPort(player, options, (action) => this.adaptation.guard(action));
-    this.adaptation = new Adaptation(this.port, options, _events);
-    this.requests = new Requests(this.port, this.adaptation, () => this.playing);
+    this.port = new ShakaPort(player, options, (action) => this.flow.guard(action));
+    this.flow = new Flow(this.port, options, _events);
+    this.requests = new Requests(this.port, this.flow, () => this.playing);
     const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
     const segmentappended = () =>
       _events.fault('player-failed', 'Shaka plays without the plugin: configure the factory before load()');
@@ -97,7 +97,7 @@ class ShakaInstallation implements Installation, Attachment {
       if (player.getLoadMode() === SRC_EQUALS)
         _events.fault('unsupported-stream', 'the browser plays this source itself (src=)');
     };
-    this._playerUndo.add(listen(player, DOM_METHODS, { segmentappended, loaded }, this.adaptation.guard));
+    this._playerUndo.add(listen(player, DOM_METHODS, { segmentappended, loaded }, this.flow.guard));
     if (options.cmcd) this._undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
   }
 
@@ -132,7 +132,7 @@ class ShakaInstallation implements Installation, Attachment {
 
   detach(): void {
     this.isDetached = true;
-    this.adaptation.stop();
+    this.flow.stop();
     if (this.playing) this.playing.end();
     this._leave();
     this._undo.run();
@@ -146,13 +146,13 @@ class ShakaInstallation implements Installation, Attachment {
   private _listen(): void {
     this._leave();
     this._isListening = true;
-    const { player, adaptation, requests } = this;
-    const { guard } = adaptation;
+    const { player, flow, requests } = this;
+    const { guard } = flow;
     const filter = (_: number, request: ShakaRequest, context?: RequestContext) => {
       guard(() => {
         requests.begun(request, context);
         // Shaka has written its CMCD before.
-        request.uris = request.uris.map((uri) => adaptation.withCmcd(uri, request.headers));
+        request.uris = request.uris.map((uri) => flow.withCmcd(uri, request.headers));
       });
     };
     const responseFilter = (_: number, { data }: { data: ArrayBuffer | ArrayBufferView }, context?: RequestContext) => {

@@ -1,10 +1,8 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
-import type { ObservationMeter } from '../../predictor/link/observation-meter.ts';
-import { knownBps, LinkWatch } from '../../predictor/link/segment-download.ts';
-import type { Adaptation } from '../../session/adaptation.ts';
+import type { Flow } from '../../session/flow.ts';
 import type { Choice } from '../../session/player-port.ts';
-import { VideoDownload } from '../../session/requests/session.ts';
+import { Samples } from '../../session/samples.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
 import type { RequestContext, ShakaRequest, ShakaStream } from './player.ts';
 import { BAD_HTTP_STATUS, CRITICAL, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
@@ -48,14 +46,15 @@ export class Requests {
   /** Ended requests, whose last callbacks may come late. */
   private readonly _ended = new WeakSet<object>();
   private readonly _watched = new WeakSet<object>();
-  /** Stands for all that arrives without requests, in this session's meter. */
-  private _sampling: { meter: ObservationMeter; request: object } | undefined;
+  private readonly _samples: Samples;
 
   constructor(
     private readonly _port: ShakaPort,
-    private readonly _adaptation: Adaptation,
+    private readonly _flow: Flow,
     private readonly _playing: () => PlayingRequest | undefined,
-  ) {}
+  ) {
+    this._samples = new Samples(_flow);
+  }
 
   readonly handlers = {
     downloadheadersreceived: ({ request, headers }: HeadersEvent) => {
@@ -63,20 +62,19 @@ export class Requests {
       // The length of a compressed body is another one.
       const sizeBits = headers['content-encoding'] ? undefined : 8 * Number(headers['content-length']);
       // A live response may begin before its media exists.
-      if (known && !known.isLive) this._adaptation.downloads.responded(request, sizeBits);
+      if (known && !known.isLive) this._flow.progressed(request, { isAnswered: true, sizeBits });
     },
     downloadcompleted: ({ request, response }: EndEvent) => {
       const { isRead } = this._known.get(request) || {};
-      this._adaptation.downloads.received(request, { totalBits: 8 * (response?.data?.byteLength || 0) });
+      this._flow.progressed(request, { totalBits: 8 * (response?.data?.byteLength || 0) });
       // Shaka's time ends when it has the body, later than the last part.
       this._end(request, 'whole', isRead ? undefined : Number(response?.timeMs) / 1000);
     },
     downloadfailed: ({ request, error, aborted }: EndEvent) => {
-      const { downloads } = this._adaptation;
       // A live segment may not exist yet. If Shaka gives up, it says so. It does not repeat a forbidden request (401, 403).
       if (error?.code === BAD_HTTP_STATUS && error.severity !== CRITICAL && this._known.get(request)?.isLive) {
-        downloads.restarted(request);
-        return downloads.refused(request);
+        this._flow.progressed(request, { attempt: 'unlimited' });
+        return this._flow.progressed(request, { attempt: 'too-early' });
       }
       this._end(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed');
     },
@@ -89,11 +87,11 @@ export class Requests {
     const { streamDataCallback } = request;
     // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
     request.streamDataCallback = async (part) => {
-      this._adaptation.guard(() => {
+      this._flow.guard(() => {
         const known = this._begun(request, context);
         if (known) known.isRead = true;
         const chunks = known?.counter?.endedIn(part);
-        this._adaptation.downloads.received(request, { addedBits: 8 * part.byteLength, chunks });
+        this._flow.progressed(request, { addedBits: 8 * part.byteLength, chunks });
       });
       await streamDataCallback?.(part);
     };
@@ -102,40 +100,20 @@ export class Requests {
   /** Shaka's progress callback, with what arrived since the last one. */
   downloaded(bytes: number, request: object | undefined, context: RequestContext | undefined): void {
     const known = this._begun(request, context);
-    if (known && !known.isRead) this._adaptation.downloads.received(request!, { addedBits: 8 * bytes });
+    if (known && !known.isRead) this._flow.progressed(request!, { addedBits: 8 * bytes });
   }
 
   /** Media over QUIC come without a request: their bits count as throughput over the time of reading. */
   sampled(bytes: number, milliseconds: number): void {
     const segment = this._port.presentation.latest(this._port.given);
-    if (!segment || !(bytes > 0 && milliseconds > 0)) return;
-    const { session, clock, forecasting } = this._adaptation;
-    const [bits, seconds] = [8 * bytes, milliseconds / 1000];
-    if (!clock.isRunning) clock.start();
-    forecasting?.start(clock);
-    const atSeconds = clock.nowSeconds();
-    const sinceSeconds = Math.max(0, atSeconds - seconds);
-    const meter = forecasting?.meter;
-    if (meter) {
-      if (!this._sampling || meter !== this._sampling.meter)
-        this._sampling = { meter, request: meter.requestSent(sinceSeconds) };
-      meter.resumed(this._sampling.request, atSeconds, sinceSeconds, bits);
-      meter.waits(this._sampling.request, atSeconds, Number.POSITIVE_INFINITY);
-    }
-    // The meter has counted the bits.
-    const link = new LinkWatch(sinceSeconds, { knownBps: () => knownBps(session.record.downloads) });
-    const download = new VideoDownload(segment, sinceSeconds, { sizeBits: bits, link });
-    session.begin(download);
-    download.received(atSeconds, { totalBits: bits });
-    download.ended(atSeconds, 'whole');
-    session.end(download, 'whole', seconds);
+    if (segment && bytes > 0 && milliseconds > 0) this._samples.arrived(segment, 8 * bytes, milliseconds / 1000);
   }
 
   private _begun(
     request: object | undefined,
     { type, stream, segment, isPreload }: RequestContext = {},
   ): Known | undefined {
-    const { _port: port, _adaptation: adaptation } = this;
+    const { _port: port, _flow: flow } = this;
     if (!request || this._known.has(request)) return request && this._known.get(request);
     const isMedia = type === MEDIA_SEGMENT;
     if (!stream || this._ended.has(request)) return undefined;
@@ -160,7 +138,7 @@ export class Requests {
       counter: isInChunks ? new ChunkCounter() : undefined,
     };
     this._known.set(request, known);
-    adaptation.downloads.requested(request, { isMedia, segment: video, live: live ?? undefined });
+    flow.began(request, { isMedia, segment: video, live: live ?? undefined });
     if (video) this._playing()?.requested();
     if (instead) port.abandon(instead);
     return known;
@@ -174,6 +152,6 @@ export class Requests {
     if (outcome !== 'failed') this._ended.add(request);
     else this._port.failedAtMs = performance.now();
     const isUnused = known?.isReplaced && outcome === 'abandoned';
-    this._adaptation.downloads.ended(request, isUnused ? 'failed' : outcome, seconds);
+    this._flow.ended(request, isUnused ? 'failed' : outcome, seconds);
   }
 }

@@ -1,6 +1,6 @@
 /** Reads the inputs of a decision from Shaka Player, in the core's types. Shaka counts in seconds and bytes. */
 
-import type { ListedSegment, LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
+import type { ListedSegment, LivePosition, Period, Segment, Situation } from '../../session/player-port.ts';
 import { displayedLines } from '../displayed-lines.ts';
 import { isPaused } from '../paused.ts';
 import type { LiveStream } from './live.ts';
@@ -104,7 +104,7 @@ export class Presentation {
     };
   }
 
-  segment(stream: ShakaStream, reference: SegmentReference): SegmentRequest {
+  segment(stream: ShakaStream, reference: SegmentReference): Segment {
     const startSeconds = reference.getStartTime();
     const segmentSeconds = this._live.wholeSeconds(reference);
     const endSeconds = startSeconds + segmentSeconds;
@@ -126,7 +126,7 @@ export class Presentation {
   }
 
   /** The segment buffered last, as far as it is known without its request. `given`: the variant that Shaka was told to play. */
-  latest(given: Variant | undefined): SegmentRequest | undefined {
+  latest(given: Variant | undefined): Segment | undefined {
     const video = (this.active() || given || this.variants.all[0])?.video;
     if (!video) return undefined;
     const segmentSeconds = this.segmentSeconds();

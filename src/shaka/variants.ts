@@ -1,6 +1,6 @@
 /** The variants of a source: the ladder of their video streams, and the audio that goes with a video. */
 
-import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
+import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
 import type { ShakaStream, Variant } from './player.ts';
 
 /** A video stream. */

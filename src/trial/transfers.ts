@@ -1,7 +1,7 @@
 /** Counts the bits of a session's requests, and when they arrived. */
 
 import { SILENCE_SECONDS } from '../../abr/forecast.ts';
-import type { Outcome } from '../../predictor/link/segment-download.ts';
+import type { Outcome } from '../../session/player-port.ts';
 import type { LinkRecord } from './link.ts';
 import type { Playback, VideoSegment } from './playback.ts';
 

@@ -132,7 +132,7 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
 
   /** Reads each chunk in small parts while it arrives. */
   protected read(flight: ChunkedFlight): void {
-    const { downloads } = this.adaptation;
+    const { flow } = this;
     const period = this.#hasChunks ? LIVE_PAGE.readChunksSeconds : LIVE_PAGE.readWholeSeconds;
     const next = () => {
       const { nowSeconds } = this;
@@ -147,7 +147,7 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
         const at = Math.min(startSeconds + step, endSeconds);
         this.soon(at, () => {
           const chunks = this.#hasChunks ? Number(at >= endSeconds) : undefined;
-          downloads.received(flight, { totalBits: flight.deliveredBits(at), ...(chunks !== undefined && { chunks }) });
+          flow.progressed(flight, { totalBits: flight.deliveredBits(at), ...(chunks !== undefined && { chunks }) });
           next();
         });
       }
@@ -216,7 +216,7 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
   /** After a jump, gives up the download and continues with the segment at the new position. */
   #rejoin(): void {
     this.giveUp();
-    this.adaptation.session.seeked();
+    this.flow.sought();
     this.begin(this.#indexAtPosition());
   }
 

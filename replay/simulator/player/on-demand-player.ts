@@ -1,6 +1,6 @@
 /** A player of a stream on demand. README.md describes the model. */
 
-import type { Arrived } from '../../../predictor/link/segment-download.ts';
+import type { Progress } from '../../../session/player-port.ts';
 import { CUTOFF_SECONDS } from '../../scenarios.ts';
 import type { EventQueue } from '../event-queue.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
@@ -8,7 +8,7 @@ import { Flight } from './flight.ts';
 import { Playback } from './playback.ts';
 import { nextStep, SimulatedPlayer } from './simulated-player.ts';
 
-/** Progress events are 50 ms apart. The session counts every sixth event (`LinkWatch.skipReport`). */
+/** Progress events are 50 ms apart. The session counts every sixth event (`Request.skipsReport`). */
 const PROGRESS_SECONDS = 0.3;
 
 export class OnDemandPlayer extends SimulatedPlayer<Flight> {
@@ -58,23 +58,23 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
   }
 
   protected read(flight: Flight): void {
-    const { downloads } = this.adaptation;
+    const { flow } = this;
     const { firstByteAtSeconds, endsAtSeconds, sizeBits } = flight;
     const report = (event: number) => {
       const atSeconds = firstByteAtSeconds + event * PROGRESS_SECONDS;
       this.soon(atSeconds, () => {
-        downloads.received(flight, { totalBits: flight.receivedBits(atSeconds), sizeBits });
+        flow.progressed(flight, { totalBits: flight.receivedBits(atSeconds), sizeBits });
         report(event + 1);
       });
     };
     report(nextStep(this.nowSeconds - firstByteAtSeconds, PROGRESS_SECONDS));
     this.soon(endsAtSeconds, () => {
-      downloads.received(flight, { totalBits: sizeBits, sizeBits });
+      flow.progressed(flight, { totalBits: sizeBits, sizeBits });
       this.complete();
     });
   }
 
-  arrived(request: object): Arrived {
+  arrived(request: object): Progress {
     return { totalBits: (request as Flight).receivedBits(this.nowSeconds) };
   }
 

@@ -4,8 +4,8 @@
  */
 
 import type { PiecewisePath } from '../../../abr/index.ts';
-import { Adaptation } from '../../../session/adaptation.ts';
 import { assemble } from '../../../session/assemble.ts';
+import { Flow } from '../../../session/flow.ts';
 import { Events } from '../../../session/page/events.ts';
 import { resolveOptions } from '../../../session/page/options.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
   Period,
   PlayerPort,
   RatePort,
-  SegmentRequest,
+  Segment,
   Situation,
 } from '../../../session/player-port.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
@@ -80,7 +80,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   protected readonly access: Sender;
   protected attempt: Attempt | undefined;
   private followedEndSeconds = 0;
-  protected adaptation!: Adaptation;
+  protected flow!: Flow;
   private readonly controller: ObservedController;
   private readonly offsetSeconds: number;
   private readonly initialised: boolean[];
@@ -143,7 +143,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     );
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
-      this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
+      this.startSeconds + this.nowSeconds + nowSeconds - this.flow.clock.nowSeconds();
     const { forecaster, objective = 'linear', pricePerMbps = 0, seed = 0, downloadsKept } = options;
     const quality = scenarioQualities(scenario, objective, indexOf);
     const given = resolveOptions({ controller, seed, logger: null, qoe: objective, ...(quality && { quality }) });
@@ -152,7 +152,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       downloadsKept,
     });
-    this.adaptation = new Adaptation(this, resolved, events);
+    this.flow = new Flow(this, resolved, events);
     events.on('fault', ({ code, message, cause }) => {
       if (code === 'forecaster-failed') return;
       if (code !== 'controller-failed') this.failure ??= cause ?? new Error(message);
@@ -259,10 +259,10 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
 
   /** There is room for the segment. */
   protected choose(): void {
-    const choice = this.adaptation.decisions.decide();
+    const choice = this.flow.decide();
     // A controller that failed ends the session after this event.
     if (choice === undefined) return;
-    const { waitSeconds = 0 } = this.adaptation.session.record.decision!;
+    const { waitSeconds = 0 } = this.flow.session.decision!;
     if (waitSeconds > 0) this.soon(this.nowSeconds + waitSeconds, () => this.request(choice));
     else this.request(choice);
   }
@@ -270,7 +270,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   private request(choice: Choice): void {
     const { loading } = this;
     const representation = indexOf(choice.representationId);
-    loading.reason = this.adaptation.session.record.decision!.reason;
+    loading.reason = this.flow.session.decision!.reason;
     const isFirst = this.hasFirstInit && this.rows.length === 0 && loading.first === undefined;
     const isInitialised = this.initialised[representation] || isFirst;
     this.initialised[representation] = true;
@@ -286,19 +286,19 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
 
   private initialise(then: () => void): void {
     const { scenario, nowSeconds } = this;
-    const { downloads } = this.adaptation;
+    const { flow } = this;
     const { initSegmentBits: bits } = scenario.browser;
     const flight = new Flight(this.access.shareOf(this.link), nowSeconds, bits, scenario.rttSeconds);
     const end = () => {
       this.forgetEvents();
       this.attempt = undefined;
       this.access.end(this.nowSeconds);
-      downloads.received(flight, { totalBits: bits });
-      downloads.ended(flight, 'whole');
+      flow.progressed(flight, { totalBits: bits });
+      flow.ended(flight, 'whole');
       then();
     };
     this.fly(flight, undefined, () => this.soon(flight.endsAtSeconds, end));
-    downloads.requested(flight, { isMedia: false });
+    flow.began(flight, { isMedia: false });
   }
 
   private fly(flight: Airborne, representation: number | undefined, follow: () => void): void {
@@ -308,12 +308,12 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   }
 
   private send(representation: number): void {
-    const { loading, scenario, adaptation, playback } = this;
+    const { loading, scenario, flow, playback } = this;
     const { index } = loading;
     const sizeBits = this.sizes[index]![representation]!;
     loading.first ??= { requestedAtSeconds: this.nowSeconds, bufferLevelSeconds: playback.bufferLevelSeconds };
     const flight = this.newFlight(index, sizeBits);
-    const segment: SegmentRequest = {
+    const segment: Segment = {
       period: this.period,
       representation: { id: idOf(representation), bitrateBps: scenario.ladderBps[representation]! },
       index,
@@ -321,23 +321,23 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       endSeconds: (index + 1) * scenario.segmentSeconds,
       indexedBits: this.options.learnsSizes ? undefined : sizeBits,
     };
-    adaptation.downloads.requested(flight, { isMedia: true, segment, live: this.live(index) });
+    flow.began(flight, { isMedia: true, segment, live: this.live(index) });
     this.fly(flight, representation, () => this.read(flight));
   }
 
   /** The body has arrived. */
   protected complete(): void {
-    const { loading, playback, scenario, adaptation } = this;
+    const { loading, playback, scenario, flow } = this;
     const { flight, representation } = this.attempt!;
     const { index, first } = loading;
     this.forgetEvents();
     this.attempt = undefined;
     this.access.end(this.nowSeconds);
-    adaptation.downloads.ended(flight, 'whole', this.nowSeconds - flight.requestedAtSeconds);
+    flow.ended(flight, 'whole', this.nowSeconds - flight.requestedAtSeconds);
     const downloadSeconds = this.nowSeconds - first!.requestedAtSeconds;
     this.soon(this.nowSeconds + scenario.browser.appendSeconds, () => {
       this.appended(index);
-      if (playback.started) adaptation.session.playing();
+      if (playback.started) flow.played();
       this.rows.push({
         index,
         bitrateBps: scenario.ladderBps[representation!]!,
@@ -355,7 +355,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
 
   /** Ends the request in flight, if any, and the segment's events. Returns the request's bits. */
   protected giveUp(): number {
-    const { attempt, adaptation, access } = this;
+    const { attempt, flow, access } = this;
     this.forgetEvents();
     this.attempt = undefined;
     if (attempt === undefined) return 0;
@@ -363,8 +363,8 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const receivedBits = flight.receivedBits(this.nowSeconds);
     access.end(this.nowSeconds);
     if (representation === undefined) return 0;
-    adaptation.downloads.received(flight, { totalBits: receivedBits });
-    adaptation.downloads.ended(flight, 'abandoned');
+    flow.progressed(flight, { totalBits: receivedBits });
+    flow.ended(flight, 'abandoned');
     this.wastedBits += receivedBits;
     return receivedBits;
   }
@@ -376,7 +376,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     // The end of a stream wastes nothing.
     if (end.endedBy === 'end') this.wastedBits = wastedBits;
     this.ended = end;
-    this.adaptation.stop();
+    this.flow.stop();
   }
 
   /** The result of a session that is over. */

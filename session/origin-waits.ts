@@ -3,9 +3,9 @@
  * learnt per representation, on demand. `LiveWaits` learns the waits for a live encoder.
  */
 
-import { SILENCE_SECONDS } from '../../abr/forecast.ts';
-import type { Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
-import type { SegmentRequest, Situation } from '../player-port.ts';
+import { SILENCE_SECONDS } from '../abr/forecast.ts';
+import type { Outcome, Situation } from './player-port.ts';
+import type { VideoRequest } from './request.ts';
 
 /** If bits come at least half as fast as before, a longer wait before them, after a switch, is the origin's. */
 const SLOW_SECONDS = 1;
@@ -23,12 +23,11 @@ const LONGER_TIMES = 6;
 /** Set-up time of a representation while it is avoided. */
 const AVOIDED_SET_UP_SECONDS = 60;
 
-/** A download of video. */
-interface EndedVideo extends Pick<SegmentDownload, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'receivedBits'> {
-  segment: SegmentRequest;
-  segmentIndex: number;
-  dueSeconds: number;
-}
+/** A request of video. */
+type EndedVideo = Pick<
+  VideoRequest,
+  'segment' | 'segmentIndex' | 'requestedAtSeconds' | 'dueSeconds' | 'firstByteAtSeconds' | 'receivedBits'
+>;
 
 /** Downloads of a segment that were not whole, and the representations without an answer. */
 interface Broken {

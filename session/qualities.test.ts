@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { modelledQuality } from '../../abr/qoe/quality.ts';
+import { modelledQuality } from '../abr/qoe/quality.ts';
 import { ladderQualities, objectiveWeights, type Pictures, weightsOfPictures } from './qualities.ts';
 
 const rung = (height: number, bitrateBps: number, score?: number) => ({

@@ -1,35 +1,31 @@
 import { expect, test } from '@jest/globals';
-import type { ValidForecast } from '../../abr/forecast.ts';
-import type { Outcome } from '../../predictor/link/segment-download.ts';
-import { LinkWatch } from '../../predictor/link/segment-download.ts';
-import { FakePort } from '../fake-port.fixture.ts';
-import type { SegmentRequest } from '../player-port.ts';
-import { Session, VideoDownload } from './session.ts';
+import type { ValidForecast } from '../abr/forecast.ts';
+import { FakePort } from './fake-port.fixture.ts';
+import type { Outcome } from './player-port.ts';
+import { Request } from './request.ts';
+import { Session } from './session.ts';
 
 const port = new FakePort();
 
-/** `begin` requests a segment of 4 s of a representation, at the second of its index; `end` ends the download. */
+/** `begin` requests a segment of 4 s of a representation, at the second of its index; `end` ends the request. */
 function started() {
   const session = new Session();
-  const begin = (index: number, representation = 0, asked: SegmentRequest = port.segment(index, representation)) => {
-    const download = new VideoDownload(asked, index, {
-      sizeBits: asked.representation.bitrateBps * 4,
-      link: new LinkWatch(index, { knownBps: () => 0 }),
-    });
-    session.begin(download);
-    return download;
+  const begin = (index: number, representation = 0, segment = port.segment(index, representation)) => {
+    const sizeBits = segment.representation.bitrateBps * 4;
+    const request = new Request(index, { segment, sizeBits, knownBps: () => 0 });
+    session.began(request);
+    return request;
   };
-  const end = (download: VideoDownload, bits = 4e6, outcome: Outcome = 'whole', seconds = 1, waitSeconds = 0.5) => {
-    const atSeconds = download.requestedAtSeconds + waitSeconds;
-    for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits });
-    const isDoubted = outcome === 'whole' && session.doubts(download, seconds);
-    download.ended(atSeconds, outcome);
-    session.end(download, outcome, seconds, { isDoubted });
+  const end = (request: Request, bits = 4e6, outcome: Outcome = 'whole', seconds = 1, waitSeconds = 0.5) => {
+    const { requestedAtSeconds } = request;
+    for (const totalBits of [bits / 2, bits]) request.received(requestedAtSeconds + waitSeconds, { totalBits });
+    const nowSeconds = requestedAtSeconds + Math.max(waitSeconds, seconds);
+    session.ended(request, { outcome, nowSeconds, downloadSeconds: seconds, source: undefined });
   };
-  const record = () => session.record;
-  const forecast = (highBps: number) =>
-    session.forecast({ quantilesBps: [[highBps / 4, highBps]] } as unknown as ValidForecast);
-  return { record, begin, end, forecast, inFlight: () => session.record.inFlight(9) };
+  const forecast = (highBps: number) => {
+    session.forecast = { quantilesBps: [[highBps / 4, highBps]] } as unknown as ValidForecast;
+  };
+  return { record: () => session, begin, end, forecast, inFlight: () => session.inFlight(9) };
 }
 
 test('an abandoned segment that is requested again is the same segment, and its bits count as wasted', () => {

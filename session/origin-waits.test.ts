@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Outcome } from '../../predictor/link/segment-download.ts';
-import { FakePort } from '../fake-port.fixture.ts';
+import { FakePort } from './fake-port.fixture.ts';
 import { OriginWaits } from './origin-waits.ts';
+import type { Outcome } from './player-port.ts';
 
 const port = new FakePort();
 const SITUATION = port.now!;

@@ -1,9 +1,10 @@
-/** Files with a number for each segment, by representation. */
+/** Files with a number for each segment, by representation: sizes, or qualities as the page knows them. */
 
-import { check, InputError } from '../../abr/errors.ts';
-import type { Host } from '../host.ts';
-import type { ListedSegment, Period, Situation } from '../player-port.ts';
-import { firstEndingAfter, type Span, type UpcomingSegments } from './upcoming-segments.ts';
+import type { PlayerState } from '../abr/controller.ts';
+import { check, InputError } from '../abr/errors.ts';
+import type { Host } from './host.ts';
+import type { ListedSegment, Period, Situation } from './player-port.ts';
+import { firstEndingAfter, type Span, type UpcomingSegments } from './state.ts';
 
 /** How a file is read: where its lists are, and what they hold. */
 export interface SegmentLists {
@@ -51,7 +52,7 @@ export async function loadLists<T>(
 }
 
 /** A segment in a list: its number, and its boundaries where they are known. */
-type Found = { value: number | undefined } & Partial<ListedSegment>;
+export type Found = { value: number | undefined } & Partial<ListedSegment>;
 
 interface SegmentList {
   values: readonly number[];
@@ -115,5 +116,69 @@ export class SegmentTable {
     const since = isOfPeriod ? startSeconds : 0;
     const found = firstEndingAfter(seconds, spans, ([start, duration]) => [since + start, duration]);
     return { ...found, value: found && values[found.index] };
+  }
+}
+
+/** Quality of a segment, 0 to 100; undefined where it is unknown. `index` counts the representation's from the start. */
+export type QualityOf = (representationId: string, index: number) => number | undefined;
+
+/**
+ * The part of a `quality.json` that a session reads: per representation id, the quality of each segment in order, and
+ * its duration if representations have different boundaries.
+ */
+export interface QualityFile {
+  representations: Record<string, { quality: readonly number[]; seconds?: readonly number[] }>;
+}
+
+export const QUALITY_LISTS: SegmentLists = {
+  name: 'quality',
+  listOf: (entry: { quality?: unknown } | null) => entry && entry.quality,
+  expected: 'qualities from 0 to 100',
+  holds: (quality) => quality >= 0 && quality <= 100,
+};
+
+export type GivenQualities = QualityFile | string | URL | QualityOf;
+
+export class SegmentQualities {
+  private _of: ((situation: Situation, segments: UpcomingSegments, id: string, k: number) => unknown) | undefined;
+
+  /** `onFault`: the page's qualities are not usable, and are left out. */
+  constructor(
+    given: GivenQualities | undefined,
+    host: Pick<Host, 'fetch'>,
+    private readonly _onFault: (cause: unknown) => void,
+  ) {
+    if (typeof given === 'function') {
+      this._of = ({ period }, segments, id, k) =>
+        given(id, period.firstIndex + (segments.of(id, k) || segments.rows[k]!).index);
+    } else if (typeof given === 'string' || given instanceof URL) {
+      loadLists<QualityFile>(given, host, QUALITY_LISTS).then((file) => this._use(file), _onFault);
+    } else if (given) this._use(given);
+  }
+
+  /**
+   * The rows of `PlayerState.upcomingQualities`. They end before the first segment that is not known in each
+   * representation, because measured and modelled qualities do not compare; undefined without any.
+   */
+  upcoming(situation: Situation, segments: UpcomingSegments): PlayerState['upcomingQualities'] {
+    const of = this._of;
+    if (!of) return undefined;
+    const rows: number[][] = [];
+    try {
+      for (let k = 0; k < segments.rows.length; k++) {
+        const row = situation.ladder.map(({ id }) => Number(of(situation, segments, id, k)));
+        if (!row.every(Number.isFinite)) break;
+        rows.push(row);
+      }
+    } catch (error) {
+      this._of = undefined;
+      this._onFault(error);
+    }
+    return rows.length > 0 ? rows : undefined;
+  }
+
+  private _use(file: QualityFile): void {
+    const table = new SegmentTable(file, QUALITY_LISTS);
+    this._of = (...question) => table.upcoming(...question).value;
   }
 }

@@ -1,8 +1,8 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
-import type { SegmentRequest, Situation } from '../player-port.ts';
-import { parseLists, type SegmentLists, SegmentTable } from './segment-lists.ts';
-import type { UpcomingSegments } from './upcoming-segments.ts';
+import type { Segment, Situation } from './player-port.ts';
+import { type Found, parseLists, type SegmentLists, SegmentTable } from './segment-lists.ts';
+import type { UpcomingSegments, UpcomingSizes } from './state.ts';
 
 /** A segment counts this much less with each later segment, so that a few segments show a change of scene. */
 const FORGETTING = 0.8;
@@ -46,22 +46,13 @@ export const SIZE_LISTS: SegmentLists = {
 /** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
 export const parseSizes = (value: unknown): SizesFile => parseLists(value, SIZE_LISTS);
 
-export interface SegmentQuestion extends SegmentRequest {
+export interface SegmentQuestion extends Segment {
   /** Whether the segment belongs to a live stream. Default false. */
   isLive?: boolean;
 }
 
 /** A segment's declared bitrate and duration. */
-type DeclaredSegment = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
-
-const NO_SIZES = new SegmentTable({ representations: {} }, SIZE_LISTS);
-
-export interface UpcomingSizes {
-  /** `[segment][representation]`, in bits. */
-  sizesBits: readonly (readonly number[])[];
-  /** See `PlayerState`; undefined if all representations have the same boundaries. */
-  nextSeconds: readonly number[] | undefined;
-}
+type DeclaredSegment = Pick<Segment, 'representation' | 'segmentSeconds'>;
 
 interface Ratio {
   id: string;
@@ -80,7 +71,7 @@ export class SegmentSizes {
   /** The file cannot be used: its sizes are left out. */
   onFault?: (cause: unknown) => void;
   private _liveRequests = 0;
-  private _table = NO_SIZES;
+  private _table: SegmentTable | undefined;
   /** The newest last. */
   private _learnt: Ratio[] = [];
   private _learntSeconds = 0;
@@ -158,7 +149,7 @@ export class SegmentSizes {
       try {
         this._upcoming = this._sizes(situation, segments);
       } catch (error) {
-        this._table = NO_SIZES;
+        this._table = undefined;
         this.onFault?.(error);
         this._upcoming = this._sizes(situation, segments);
       }
@@ -175,7 +166,9 @@ export class SegmentSizes {
     const nextSeconds: number[] = [];
     const sizesBits = rows.map((row, k) =>
       ladder.map(({ id, bitrateBps }, r) => {
-        const found = this._table.upcoming(situation, segments, id, k);
+        const found: Found = this._table
+          ? this._table.upcoming(situation, segments, id, k)
+          : { ...segments.of(id, k), value: undefined };
         const { index = row.index, startSeconds = row.startSeconds, seconds = row.seconds, value } = found;
         const bits =
           value === undefined
@@ -197,7 +190,8 @@ export class SegmentSizes {
   sizeBits(segment: SegmentQuestion): number {
     const { representation, index, period, segmentSeconds, endSeconds, indexedBits, isLive = false } = segment;
     const { id, bitrateBps } = representation;
-    const { value } = this._table.find(id, period, index, isLive ? undefined : endSeconds - segmentSeconds / 2);
+    const seconds = isLive ? undefined : endSeconds - segmentSeconds / 2;
+    const { value } = this._table?.find(id, period, index, seconds) || {};
     if (value !== undefined) return value * 8;
     return indexedBits ?? bitrateBps * segmentSeconds * this._boundedRatio(this._ratio(id), isLive);
   }

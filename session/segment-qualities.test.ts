@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { Situation } from '../player-port.ts';
-import { broken } from '../scripted.fixture.ts';
-import { SegmentQualities } from './segment-qualities.ts';
-import { UpcomingSegments } from './upcoming-segments.ts';
+import type { Situation } from './player-port.ts';
+import { broken } from './scripted.fixture.ts';
+import { SegmentQualities } from './segment-lists.ts';
+import { UpcomingSegments } from './state.ts';
 
 const situation = {
   period: { id: '0', startSeconds: 8, firstIndex: 2, segmentCount: 9, segmentsAfter: 0 },

@@ -1,6 +1,6 @@
 /** The representations to choose from, in the order in which a controller gets them; the same for all players. */
 
-import type { Representation } from '../player-port.ts';
+import type { Representation } from './player-port.ts';
 
 /** A representation as the stream declares it. Where the bitrate is missing, `bitrateBps` is not above 0. */
 export type Declared = Representation;

@@ -1,9 +1,9 @@
 /** The qualities of the representations, and the prices, that a controller plans on. */
 
-import { perceivedWeights } from '../../abr/qoe/perceived-qoe.ts';
-import { bitrateWeights, type Objective, type QoeWeights } from '../../abr/qoe/qoe.ts';
-import { modelledQuality, usualDisplayedLines } from '../../abr/qoe/quality.ts';
-import type { Representation, Situation } from '../player-port.ts';
+import { perceivedWeights } from '../abr/qoe/perceived-qoe.ts';
+import { bitrateWeights, type Objective, type QoeWeights } from '../abr/qoe/qoe.ts';
+import { modelledQuality, usualDisplayedLines } from '../abr/qoe/quality.ts';
+import type { Representation, Situation } from './player-port.ts';
 
 export type Pictures = Pick<Situation, 'ladder' | 'displayedLines' | 'live'>;
 

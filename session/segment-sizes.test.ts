@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { Situation } from '../player-port.ts';
-import { broken } from '../scripted.fixture.ts';
+import type { Situation } from './player-port.ts';
+import { broken } from './scripted.fixture.ts';
 import { loadLists } from './segment-lists.ts';
 import { parseSizes, type SegmentQuestion, SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
-import { UpcomingSegments } from './upcoming-segments.ts';
+import { UpcomingSegments } from './state.ts';
 
 const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
   representation: { id, bitrateBps: 1e6 },

@@ -1,8 +1,11 @@
 import { expect, jest, test } from '@jest/globals';
-import { adapted } from '../fake-port.fixture.ts';
-import { HOST } from '../host.fixture.ts';
-import type { ResponseSource } from '../host.ts';
-import { bitsOf, Scripted, Steady, useManualClock, wait } from '../scripted.fixture.ts';
+import { ObservationMeter, type ThroughputPiece } from '../predictor/link/observation-meter.ts';
+import { adapted } from './fake-port.fixture.ts';
+import { HOST } from './host.fixture.ts';
+import type { ResponseSource } from './host.ts';
+import { LiveEdge, LiveWaits } from './live/live-stream.ts';
+import { Request } from './request.ts';
+import { bitsOf, Scripted, Steady, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 
@@ -12,23 +15,23 @@ const LIVE = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segm
 function requested(live?: typeof LIVE) {
   const steady = new Steady();
   const core = adapted({ controller: new Scripted(), forecasters: [steady] });
-  const { downloads, port, session } = core;
+  const { port, flow } = core;
   const request = {};
-  downloads.requested(request, { isMedia: true, segment: port.segment(0), live });
+  flow.began(request, { isMedia: true, segment: port.segment(0), live });
   const receivedAfter = (seconds: number, totalBits: number, isInterim = false) => {
     wait(seconds);
-    if (!isInterim || !downloads.skipReport(request)) downloads.received(request, { totalBits });
+    flow.progressed(request, { totalBits, isInterim });
   };
   const bits = () => {
     wait(2);
-    core.forecasting!.meter.advance(core.clock.nowSeconds());
+    core.flow.forecasting!.meter.advance(core.flow.clock.nowSeconds());
     return bitsOf(steady);
   };
   const rates = () =>
     steady.observations.flatMap((one) =>
       one.kind === 'throughput' ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
     );
-  return { ...core, steady, request, receivedAfter, bits, rates, record: () => session.record };
+  return { ...core, steady, request, receivedAfter, bits, rates, record: () => flow.session };
 }
 
 test.each([
@@ -38,16 +41,16 @@ test.each([
   [Number.NaN, 1],
   [1.005, 1.005],
 ])("a duration of %d s by the player's clock, which may have been set meanwhile, counts as %d s", (given, counted) => {
-  const { downloads, request, receivedAfter, record } = requested();
+  const { flow, request, receivedAfter, record } = requested();
   receivedAfter(1, 4e6);
-  downloads.ended(request, 'whole', given);
+  flow.ended(request, 'whole', given);
   expect(record().measured).toMatchObject([{ downloadSeconds: counted }]);
 });
 
 test('downloads that were complete at their first report have no latency', () => {
-  const { downloads, request, receivedAfter, record, steady, bits } = requested();
+  const { flow, request, receivedAfter, record, steady, bits } = requested();
   receivedAfter(0.5, 4e6);
-  downloads.ended(request, 'whole', 0.5);
+  flow.ended(request, 'whole', 0.5);
   expect(record().measured[0]).not.toHaveProperty('latencySeconds');
   expect(bits()).toBe(0);
   expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
@@ -57,43 +60,43 @@ test.each([
   ['whole', 'last bits', 0.5, [0.5e6, 1e6]],
   ['abandoned', 'end', 0.75, [1e6]],
 ] as const)('without a duration, %s downloads last until their %s; all bits count', (outcome, _, seconds, reports) => {
-  const { downloads, request, receivedAfter, record, bits } = requested();
+  const { flow, request, receivedAfter, record, bits } = requested();
   for (const totalBits of reports) receivedAfter(0.5 / reports.length, totalBits);
   wait(0.25);
-  downloads.ended(request, outcome);
+  flow.ended(request, outcome);
   expect(record().measured).toMatchObject([{ downloadSeconds: seconds }]);
   expect(bits()).toBeCloseTo(1e6);
 });
 
 test('a retry by the player starts again at the first bit', () => {
-  const { downloads, request, receivedAfter, record, bits } = requested();
+  const { flow, request, receivedAfter, record, bits } = requested();
   for (const totalBits of [1e6, 2e6]) receivedAfter(0.25, totalBits);
-  downloads.restarted(request);
+  flow.progressed(request, { attempt: 'unlimited' });
   receivedAfter(0.25, 0.5e6);
   receivedAfter(0.25, 4e6);
-  downloads.ended(request, 'whole', 1);
+  flow.ended(request, 'whole', 1);
   expect(record().measured).toMatchObject([{ receivedBits: 4e6 }]);
   // 2 Mbit of the first attempt and all bits of the second.
   expect(bits()).toBeCloseTo(6e6);
 });
 
 test("an attempt without an answer is a wait, although the player's time is the last attempt's", () => {
-  const { downloads, request, receivedAfter, record } = requested();
+  const { flow, request, receivedAfter, record } = requested();
   wait(1.05);
-  downloads.restarted(request);
+  flow.progressed(request, { attempt: 'unlimited' });
   receivedAfter(0.05, 1e5);
   receivedAfter(0.5, 4e6);
-  downloads.ended(request, 'whole', 0.55);
+  flow.ended(request, 'whole', 0.55);
   expect(record().measured).toMatchObject([{ downloadSeconds: expect.closeTo(0.5, 9), latencySeconds: 0 }]);
 });
 
 test('on demand one of six reports counts, and the last one; all of a live segment do', () => {
-  const { downloads, request, receivedAfter, record, bits, rates } = requested();
+  const { flow, request, receivedAfter, record, bits, rates } = requested();
   for (let n = 1; n <= 100; n++) {
     receivedAfter(0.005, n * 40_000, n < 100);
     expect(record().active!.receivedBits / 40_000).toBe(n < 100 ? n - ((n - 1) % 6) : n);
   }
-  downloads.ended(request, 'whole', 0.5);
+  flow.ended(request, 'whole', 0.5);
   expect(bits()).toBeCloseTo(4e6);
   // Even, as the bits came.
   const active = rates().filter((bps) => bps > 0);
@@ -109,17 +112,17 @@ test.each([
   ['on demand', undefined, 2e6],
   ['live', LIVE, 1e6],
 ])('plans %s count the bits that skipped reports would have told', (_, live, counted) => {
-  const { port, decisions, receivedAfter, record } = requested(live);
+  const { port, flow, receivedAfter, record } = requested(live);
   Object.assign(port, { arrived: () => ({ totalBits: 2e6 }) });
   receivedAfter(0.5, 1e6);
   wait(0.5);
-  decisions.decide();
+  flow.decide();
   expect(record().active!.receivedBits).toBe(counted);
 });
 
 test("the page's forecasters get the bits of skipped reports at each tick", () => {
-  const { port, clock, receivedAfter, rates } = requested();
-  Object.assign(port, { arrived: () => ({ totalBits: 2e6 * clock.nowSeconds() }) });
+  const { port, flow, receivedAfter, rates } = requested();
+  Object.assign(port, { arrived: () => ({ totalBits: 2e6 * flow.clock.nowSeconds() }) });
   receivedAfter(0.5, 1e6);
   wait(1);
   expect(rates().length).toBeGreaterThan(5);
@@ -127,17 +130,17 @@ test("the page's forecasters get the bits of skipped reports at each tick", () =
 });
 
 test('three fast downloads after slower ones end the forecasts from these', () => {
-  const { downloads, decisions, port, request, receivedAfter, record } = requested();
+  const { port, flow, request, receivedAfter, record } = requested();
   for (const bits of [2e6, 4e6]) receivedAfter(0.5, bits);
-  downloads.ended(request, 'whole', 1);
+  flow.ended(request, 'whole', 1);
   for (const index of [1, 2, 3]) {
-    decisions.decide();
+    flow.decide();
     expect(record().forecast?.source).toBe('steady');
-    downloads.requested(port, { isMedia: true, segment: port.segment(index) });
-    downloads.received(port, { totalBits: 4e6 });
-    downloads.ended(port, 'whole', 0.001);
+    flow.began(port, { isMedia: true, segment: port.segment(index) });
+    flow.progressed(port, { totalBits: 4e6 });
+    flow.ended(port, 'whole', 0.001);
   }
-  decisions.decide();
+  flow.decide();
   expect(record().forecast).toBeUndefined();
 });
 
@@ -145,59 +148,84 @@ test('the browser may tell a task later that a cache answered', () => {
   let told: ResponseSource;
   const host = { ...HOST, watchResponses: () => ({ sourceOf: () => told, stop: () => {} }) };
   const steady = new Steady();
-  const { downloads, port, session, decisions, sourceEnded } = adapted(
-    { controller: new Scripted(), forecasters: [steady] },
-    undefined,
-    host,
-  );
+  const { port, flow } = adapted({ controller: new Scripted(), forecasters: [steady] }, undefined, host);
   const download = (index: number, source: ResponseSource) => {
     told = undefined;
-    downloads.requested(port, { isMedia: true, segment: port.segment(index) });
+    flow.began(port, { isMedia: true, segment: port.segment(index) });
     for (const totalBits of [1e6, 4e6]) {
       wait(0.01);
-      downloads.received(port, { totalBits });
+      flow.progressed(port, { totalBits });
     }
-    downloads.ended(port, 'whole', 0.02);
+    flow.ended(port, 'whole', 0.02);
     told = source;
-    decisions.decide();
-    return session.record.downloads.length;
+    flow.decide();
+    return flow.session.downloads.length;
   };
   expect([download(0, 'cache'), download(1, 'network'), download(2, 'cache')]).toEqual([0, 1, 1]);
   // Nobody tells: it is a measurement like the one before.
   expect(download(3, undefined)).toBe(2);
   wait(1);
-  expect([session.record.isBlind, session.record.active]).toEqual([false, undefined]);
+  expect([flow.session.isBlind, flow.session.active]).toEqual([false, undefined]);
   // Nor does a timer stay when the source ends meanwhile.
   told = undefined;
   const audio = {};
-  downloads.requested(audio, { isMedia: true });
-  downloads.requested(port, { isMedia: true, segment: port.segment(4) });
-  downloads.received(audio, { totalBits: 1e5 });
-  downloads.ended(audio, 'whole');
-  sourceEnded();
+  flow.began(audio, { isMedia: true });
+  flow.began(port, { isMedia: true, segment: port.segment(4) });
+  flow.progressed(audio, { totalBits: 1e5 });
+  flow.ended(audio, 'whole');
+  flow.sourceEnded();
   expect(jest.getTimerCount()).toBe(0);
 });
 
 test('downloads of an earlier session reach nothing', () => {
-  const { downloads, request, receivedAfter, record, sourceEnded } = requested();
-  sourceEnded();
+  const { flow, request, receivedAfter, record } = requested();
+  flow.sourceEnded();
   receivedAfter(1, 1e6);
-  downloads.ended(request, 'whole', 1);
+  flow.ended(request, 'whole', 1);
   expect(record()).toMatchObject({ measured: [], wholeDownloads: 0 });
 });
 
 test('the time of a suspended page is not that of a download', () => {
-  const { downloads, request, receivedAfter, record, clock, steady } = requested();
+  const { flow, request, receivedAfter, record, steady } = requested();
   receivedAfter(0.5, 1e6);
   const nowMs = performance.now();
   jest.spyOn(performance, 'now').mockReturnValue(nowMs + 3600_000);
-  downloads.received(request, { totalBits: 2e6 });
-  downloads.ended(request, 'whole', 3600.5);
+  flow.progressed(request, { totalBits: 2e6 });
+  flow.ended(request, 'whole', 3600.5);
   expect(record().measured).toMatchObject([{ receivedBits: 2e6, downloadSeconds: 0.5 }]);
-  expect(clock.nowSeconds()).toBe(0.5);
+  expect(flow.clock.nowSeconds()).toBe(0.5);
   // Without a download it is a pause like any other.
   jest.spyOn(performance, 'now').mockReturnValue(nowMs + 7200_000);
-  expect(clock.nowSeconds()).toBe(3600.5);
+  expect(flow.clock.nowSeconds()).toBe(3600.5);
   expect(steady.observations.filter((one) => one.kind === 'throughput' && one.endSeconds > 1)).toEqual([]);
   jest.restoreAllMocks();
+});
+
+test.each([1e6, 50e6])('chunks at the live edge, 50 ms on their way, count if less is known: %d bit/s', (knownBps) => {
+  let observedBits = 0;
+  const meter = new ObservationMeter((one) => {
+    if (one.kind === 'throughput') observedBits += one.bits;
+  });
+  const segment = { firstChunkAtSeconds: 10, segmentSeconds: 2, chunkSeconds: 0.25 };
+  const waits = new LiveWaits(new LiveEdge(), segment, 10);
+  const download = new Request(10, { meter, waits, knownBps: () => knownBps });
+  for (let chunk = 0; chunk < 8; chunk++) {
+    download.received(10.05 + 0.25 * chunk, { addedBits: 1e6, chunks: 1 });
+  }
+  download.ended(11.8, 'whole');
+  meter.advance(20);
+  expect(observedBits).toBeCloseTo(knownBps < 20e6 ? 7e6 : 0);
+});
+
+test('a report without new bits does not shorten the time in which the next bits arrived', () => {
+  const pieces: ThroughputPiece[] = [];
+  const meter = new ObservationMeter((one) => one.kind === 'throughput' && pieces.push(one));
+  const download = new Request(0, { meter, knownBps: () => 0 });
+  download.answered(0.1, undefined);
+  for (const [at, totalBits] of [[0.2, 1e6] as const, [0.5, 1e6] as const, [0.6, 5e6] as const]) {
+    download.received(at, { totalBits });
+  }
+  download.ended(0.6, 'whole');
+  meter.advance(2);
+  expect(pieces.map(({ bits }) => Math.round(bits / 1e6))).toEqual([1, 1, 1, 1, 1]);
 });

@@ -1,0 +1,352 @@
+/**
+ * The flow of one attachment, in the order of events: a request begins, bits arrive, it ends, the next segment is decided,
+ * a running request is reconsidered, a live stream is paced. Adapters report the first three and what the player shows,
+ * and ask for decisions.
+ */
+
+import type { Controller, Decision, InFlight } from '../abr/controller.ts';
+import type { ResolvedOptions } from './assemble.ts';
+import { LateAnswers, SessionClock, Ticker } from './clock.ts';
+import { withCmcd } from './forecasting/cmcd.ts';
+import type { Forecasting } from './forecasting/forecasting.ts';
+import { Pacing } from './live/pacing.ts';
+import type { Events, Guard } from './page/events.ts';
+import type { Beginning, Choice, Outcome, PlayerPort, Progress, Situation } from './player-port.ts';
+import { Request } from './request.ts';
+import { loadLists, SegmentQualities } from './segment-lists.ts';
+import { SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
+import { type End, Session } from './session.ts';
+import { type Input, isSame, type Moment, playerState } from './state.ts';
+
+/** A player that has not requested the segment again within this time will not do so. */
+const ANSWER_WITHIN_SECONDS = 1;
+
+type Asked = Omit<Moment, 'inFlight'> & { inFlight: InFlight | undefined };
+
+export class Flow {
+  /** The history of the player's present source. */
+  session: Session;
+  controller: Controller;
+  readonly clock: SessionClock;
+  readonly forecasting: Forecasting | undefined;
+  readonly pacing: Pacing | undefined;
+  private readonly _sizes = new SegmentSizes();
+  private readonly _qualities: SegmentQualities | undefined;
+  /** Requests under way, by any object that the player keeps from the beginning of a request to its end. */
+  private readonly _requests = new Map<object, Request>();
+  private readonly _answers: LateAnswers;
+  private readonly _ticker: Ticker;
+  private _isStopped = false;
+
+  constructor(
+    readonly port: PlayerPort,
+    readonly options: ResolvedOptions,
+    readonly events: Events,
+  ) {
+    const { host, timeSource, quality, sizes, newForecasting } = options;
+    const { guard, _sizes, _requests: requests } = this;
+    this.session = new Session(1, options.downloadsKept);
+    this.controller = options.newController();
+    this.clock = new SessionClock(host, { timeSource, events, requests });
+    this.forecasting = newForecasting && newForecasting({ events, port, isLive: () => this.session.live.isRequested });
+    this.pacing = port.rate && new Pacing(port.rate, this, host);
+    this._answers = new LateAnswers(host, guard);
+    this._ticker = new Ticker(host, this.clock, { guard, isNeeded: () => this._isTicking(), tick: this._tick });
+    const unusable = (cause: unknown) => events.fault('quality-unusable', 'segment qualities are modelled', cause);
+    this._qualities = quality ? new SegmentQualities(quality, host, unusable) : undefined;
+    if (sizes === undefined) return;
+    _sizes.onFault = (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error);
+    _sizes.reload = () => void loadLists(sizes, host, SIZE_LISTS).then((file) => _sizes.useFile(file), _sizes.onFault);
+    _sizes.reload();
+  }
+
+  /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
+  readonly guard: Guard = <T, A>(action: (argument: A) => T, argument?: A) => {
+    if (this._isStopped) return undefined;
+    // Without `attempt`: this runs for each event of the player.
+    try {
+      return action(argument as A);
+    } catch (error) {
+      this.events.fault('player-failed', `${this.port.name} is not as expected`, error);
+      return undefined;
+    }
+  };
+
+  /** 1. A request for audio or video was sent. The session's clock starts with the first one for media. */
+  began(key: object, { isMedia, isOpaque, segment, live }: Beginning): void {
+    if (!this.clock.isRunning && !isMedia) return;
+    this.start();
+    const { session, _sizes: sizes } = this;
+    const atSeconds = this.clock.nowSeconds();
+    if (live && segment) sizes.requestedLive();
+    const waits = live && session.live.requested(live, segment !== undefined, atSeconds);
+    const request = new Request(atSeconds, {
+      segment,
+      sizeBits: segment && sizes.sizeBits(segment),
+      meter: isOpaque ? undefined : this.forecasting?.meter,
+      expectedSeconds: live ? 0 : session.origin.expectedSeconds(atSeconds, segment?.representation.id),
+      waits,
+      knownBps: session.knownBps,
+    });
+    request.keepUntil(isOpaque ? Number.POSITIVE_INFINITY : atSeconds + (session.decision?.keepsForSeconds || 0));
+    this._requests.set(key, request);
+    session.began(request);
+    this._ticker.update();
+  }
+
+  /** 2. More of the body has arrived, or its headers, or the player has sent the request again. */
+  progressed(key: object, progress: Progress): void {
+    const request = this._requests.get(key);
+    const { attempt, isInterim, isAnswered, addedBits, totalBits, chunks } = progress;
+    if (!request || (isInterim && request.skipsReport())) return;
+    if (!attempt && !isAnswered && !(addedBits! > 0 || totalBits! > 0 || chunks! > 0)) return;
+    const atSeconds = this.clock.nowSeconds();
+    if (attempt === 'too-early') request.tooEarly(atSeconds);
+    else if (attempt) {
+      // A live segment may not exist yet.
+      const isRefused = attempt === 'limited' && request.receivedBits === 0 && !this.session.live.isRequested;
+      request.restarted(atSeconds);
+      if (isRefused && request.isVideo()) request.refused();
+    } else if (isAnswered) request.answered(atSeconds, progress.sizeBits);
+    else {
+      request.received(atSeconds, progress);
+      if (request.isVideo()) this._ticker.progressed(atSeconds);
+    }
+  }
+
+  /** Counts the bits of skipped reports, for a plan. */
+  private _countArrived(): void {
+    const { port, session } = this;
+    this._answers.settle();
+    if (!port.arrived || session.live.isRequested) return;
+    for (const key of this._requests.keys()) this.progressed(key, port.arrived(key));
+  }
+
+  /**
+   * 3. A request ended; its last bits must have been reported before. `downloadSeconds`: duration of its last attempt,
+   * where the player measures it. Default: until its last bits, if it is whole.
+   */
+  ended(key: object, outcome: Outcome, downloadSeconds?: number): void {
+    const request = this._requests.get(key);
+    if (!request) return;
+    const nowSeconds = this.clock.nowSeconds();
+    this._requests.delete(key);
+    const end = (source: End['source']) => {
+      this.session.ended(request, { outcome, nowSeconds, downloadSeconds, source });
+      if (outcome === 'whole' && request.segment) this._sizes.learn(request.segment, request.sizeBits);
+      this._ticker.update();
+    };
+    if (outcome !== 'whole') end(undefined);
+    else {
+      // The player may ask for the next segment before the browser says who answered. Live, the end times the encoder.
+      const canWait = !this.session.live.isRequested;
+      const agoSeconds = nowSeconds - request.requestedAtSeconds;
+      const isFound = this._answers.find(request.receivedBits, agoSeconds, canWait, end);
+      if (!isFound) this.session.left(request);
+    }
+  }
+
+  /** 4. Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
+  decide(): Choice | undefined {
+    const { port, session, events } = this;
+    this.forecasting?.start(this.clock);
+    this._countArrived();
+    if (session.isBlind) {
+      events.fault('nothing-measured', `no download could be measured: ${port.name} decides`);
+      return undefined;
+    }
+    const situation = this.situation();
+    if (!situation) return undefined;
+    const { choice } = session;
+    // While a live segment does not exist yet, all players ask again and again.
+    const isRepeated = choice && (situation.live || port.isPolled);
+    if (isRepeated && isSame(choice.situation, situation)) return choice.made;
+    const input = this.takeInput(situation, undefined);
+    return this._attempt(() => {
+      const decision = this.controller.decide(input.state, input.forecast);
+      const made = this._decided(decision, { situation, inFlight: undefined, input });
+      session.choice = { made, situation };
+      return made;
+    });
+  }
+
+  /**
+   * 5. The video request under way is reconsidered: the segment is requested once more in another representation, or the
+   * request goes on. Then returns what the controller was asked on.
+   */
+  private _reconsider(nowSeconds: number): Moment | undefined {
+    const { session, controller, port } = this;
+    const { active } = session;
+    if (!active || !active.isDue(nowSeconds) || !(controller.reconsider || active.isRefused)) return undefined;
+    this._countArrived();
+    const inFlight = session.inFlight(nowSeconds);
+    const situation = inFlight && this.situation();
+    // The player has moved on to another period.
+    if (!situation || situation.period.id !== active.segment.period.id) return undefined;
+    const moment = { situation, inFlight, input: this.takeInput(situation, inFlight) };
+    const { state, forecast } = moment.input;
+    const answer = this._attempt(() => {
+      const refused = active.isRefused && this._insteadOf(active, situation);
+      const decision = refused || (controller.reconsider ? controller.reconsider(state, inFlight, forecast) : 'keep');
+      if (decision !== 'keep') return this._decided(decision, moment);
+      active.keepUntil(state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight) || 0));
+      return decision;
+    });
+    if (answer === 'keep') return moment;
+    if (!answer || answer.representationId === active.segment.representation.id) return undefined;
+    active.keepUntil(nowSeconds + ANSWER_WITHIN_SECONDS);
+    port.abandon(answer);
+    return undefined;
+  }
+
+  /** The server has refused it: the next lower representation, else the next higher one. */
+  private _insteadOf({ segment }: Request, { ladder }: Situation): Decision | undefined {
+    const { id: refused } = segment!.representation;
+    const others = ladder.filter(({ id }) => id === refused || !this.session.origin.isUnanswered(id));
+    const i = others.findIndex(({ id }) => id === refused);
+    const representation = ladder.indexOf(others[i - 1] || others[i + 1]!);
+    if (representation < 0) return undefined;
+    return { representation, controller: this.controller.name, reason: 'no answer from the other' };
+  }
+
+  /** Ten times a second while a video request or a paced live stream needs it. */
+  private readonly _tick = (isFirst: boolean): void => {
+    const { session, clock, forecasting, pacing, guard } = this;
+    const reconsider = () => {
+      if (forecasting?.hasPageForecasters) {
+        this._countArrived();
+        forecasting.meter.advance(clock.nowSeconds());
+      }
+      return this._reconsider(clock.nowSeconds());
+    };
+    const kept = !isFirst && session.active ? guard(reconsider) : undefined;
+    // 6. The playback rate of a live stream, on the same input as a request that was kept.
+    if (pacing?.isNeeded()) guard(() => pacing.tick(clock.nowSeconds(), kept));
+  };
+
+  private _isTicking(): boolean {
+    return this.session.active !== undefined || this.pacing?.isNeeded() === true;
+  }
+
+  /** What the player shows now, as far as the session knows better. */
+  situation(): Situation | undefined {
+    const { port, session, clock } = this;
+    const shown = port.situation(!clock.isRunning);
+    const situation = shown && session.origin.applied(shown, clock.nowSeconds());
+    return situation?.live ? session.live.atEdge(situation) : situation;
+  }
+
+  /**
+   * Assembles the controller's input, for which the forecasters get all that was observed; the session notes the
+   * forecast, and that playback has begun. `inFlight`: the request to reconsider; undefined for the next segment.
+   */
+  takeInput(situation: Situation, inFlight: InFlight | undefined): Input {
+    const { port, session, options, _sizes: sizes, _qualities: qualities } = this;
+    if (situation.playback.bufferLevelSeconds > 0) session.started = true;
+    // The player assumes a rate for the bitrates that the stream declares.
+    const isFirst = session.downloads.length === 0 && !situation.ladder.some(({ isEstimated }) => isEstimated);
+    const assumed = isFirst ? port.assumed?.(options.host.linkBps()) : undefined;
+    const clocks = this.clock.read();
+    const state = playerState({ situation, inFlight, session, clocks, assumed, sizes, qualities, options });
+    const newest = this.forecasting?.flushAndForecast(state);
+    session.forecast = session.isOutdated ? undefined : newest;
+    return { state, forecast: session.forecast };
+  }
+
+  private _attempt<T>(action: () => T): T | undefined {
+    return this.events.attempt('controller-failed', 'the controller failed', action);
+  }
+
+  /** Checks and tells a decision: a controller of the page may return anything. */
+  private _decided(decision: Decision, { situation, inFlight, input }: Asked): Choice {
+    const { period, ladder } = situation;
+    const index = (decision as Decision | undefined)?.representation;
+    const representationId = ladder[index!]?.id;
+    if (representationId === undefined) {
+      throw new Error(`expected a representation from 0 to ${ladder.length - 1}, got ${index}`);
+    }
+    this.session.decision = decision;
+    this.events.emit('decision', {
+      kind: inFlight ? 'abandon' : 'decide',
+      session: this.session.number,
+      decision,
+      ...input,
+      inFlight,
+      representationId,
+      streamId: period.id,
+    });
+    return { representationId, message: `${decision.controller}: ${decision.reason}` };
+  }
+
+  /** Index of the video segment requested last. */
+  get lastIndex(): number | undefined {
+    return this.session.last?.index;
+  }
+
+  /** A video request is under way. */
+  get isLoading(): boolean {
+    return this.session.active !== undefined;
+  }
+
+  /** The video request under way is not reconsidered for the time of `segments` from its beginning. */
+  keepLoading(segments: number): void {
+    const { active } = this.session;
+    active?.keepUntil(active.requestedAtSeconds + segments * active.segment.segmentSeconds);
+  }
+
+  /** The player has media to show. */
+  played(): void {
+    this.session.started = true;
+  }
+
+  /** The viewer seeks. Returns false before the first picture: the player only seeks to its start position. */
+  sought(): boolean {
+    return this.session.sought();
+  }
+
+  /** If the option `cmcd` is on, adds the plugin's keys to the player's CMCD in `headers` and in the URL, which it returns. */
+  withCmcd(url: string, headers?: Record<string, string> | null): string {
+    const { forecast } = this.session;
+    if (!this.options.cmcd || !forecast) return url;
+    return this.guard(() => withCmcd(forecast, this.clock.read().utcMs, url, headers)) || url;
+  }
+
+  /** Starts the session, unless it has started, with a request that was sent `agoSeconds` ago. */
+  start(agoSeconds = 0): void {
+    if (!this.clock.isRunning) this.clock.start(agoSeconds);
+    this.forecasting?.start(this.clock);
+  }
+
+  /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
+  renew(): void {
+    this.controller = this.options.newController();
+    this.session.choice = undefined;
+  }
+
+  /** The player has lost its source. */
+  sourceEnded(): void {
+    this._forget();
+    this._ticker.stop();
+    this.pacing?.release();
+    this._sizes.forget();
+    this.session = new Session(this.session.number + 1, this.options.downloadsKept);
+    this.clock.reset();
+    this.forecasting?.sourceEnded();
+    this.renew();
+  }
+
+  /** The plugin is detached. */
+  stop(): void {
+    this._ticker.stop();
+    this._isStopped = true;
+    this._forget();
+    this._answers.stop();
+    this.forecasting?.stop();
+    this.pacing?.release();
+  }
+
+  private _forget(): void {
+    this._answers.settle();
+    this._requests.clear();
+  }
+}

@@ -1,0 +1,247 @@
+/** What a session remembers of its requests and choices; another source begins another session. */
+
+import type { Decision, Download, InFlight } from '../abr/controller.ts';
+import type { ValidForecast } from '../abr/forecast.ts';
+import type { ResponseSource } from './host.ts';
+import { LiveStream } from './live/live-stream.ts';
+import { OriginWaits } from './origin-waits.ts';
+import type { Choice, Outcome, Segment, Situation } from './player-port.ts';
+import type { Request, VideoRequest } from './request.ts';
+
+/** Newest downloads in the known throughput. */
+const DOWNLOADS_OF_THROUGHPUT = 5;
+/** Controllers of pages look back at most 16 downloads. */
+const DOWNLOADS_KEPT = 32;
+/**
+ * A response that was complete sooner came from a cache or over a fast link (dash.js uses the same limit): its size
+ * over this time is a lower bound of the throughput.
+ */
+const FAST_SECONDS = 0.01;
+/**
+ * One or two fast responses after slow ones came from a cache. More in a row that agree, to this factor, came over a
+ * link that became fast. Without agreement, twice as many are needed.
+ */
+const BOUNDS_TO_COUNT = 3;
+const AGREEING_FACTOR = 2.5;
+/**
+ * If nobody says who answered, a response in less than this time, this much faster than the known throughput, and with
+ * less than this share of the shortest wait for a first byte, may come from a cache.
+ */
+const DOUBTED_SECONDS = 0.5;
+const DOUBTED_FACTOR = 4;
+const DOUBTED_WAIT_SHARE = 0.5;
+/** After this many complete downloads, some throughput must have been measured. */
+const DOWNLOADS_TO_MEASURE = 3;
+
+/** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
+const CLOCK_SLACK_SECONDS = 0.01;
+
+/** How a request ended. */
+export interface End {
+  outcome: Outcome;
+  nowSeconds: number;
+  /** Duration of its last attempt, where the player measures it. Default: until its last bits, if it is whole. */
+  downloadSeconds: number | undefined;
+  source: ResponseSource;
+}
+
+export class Session {
+  /** The player has had media to show. */
+  started = false;
+  /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
+  measured: readonly Download[] = [];
+  /** Faster or doubted ones since the last measured one, counted as at least `FAST_SECONDS` long. */
+  bounds: readonly Download[] = [];
+  /** Some of the bounds may come from a cache, though nothing slower was measured: the forecast is lower. */
+  isDoubted = false;
+  /** Complete video downloads, without those from a cache. */
+  wholeDownloads = 0;
+  /** The video segment requested last; undefined at the start and after a seek. */
+  last: Segment | undefined;
+  /** Bitrate of the segment before it. */
+  beforeLastBps: number | undefined;
+  /** The video request in flight. */
+  active: VideoRequest | undefined;
+  /** Abandoned downloads of the segment requested last. */
+  abandonments = 0;
+  wastedBits = 0;
+  /** The latest decision. */
+  decision: Decision | undefined;
+  /** The choice for the next segment and what it was made for, until a request begins or ends. */
+  choice: { made: Choice; situation: Situation } | undefined;
+  /** The latest forecast that the controller got. */
+  forecast: ValidForecast | undefined;
+  readonly live = new LiveStream();
+  readonly origin = new OriginWaits();
+  /** Sizes of the ended video downloads. */
+  private _endedBits = 0;
+
+  /** Sessions are counted from 1, the player's first source. As many downloads are kept for a controller's state. */
+  constructor(
+    readonly number = 1,
+    private readonly _downloadsKept = DOWNLOADS_KEPT,
+  ) {}
+
+  /** The downloads that show the throughput, oldest first: lower bounds if none was measured or all are outdated. */
+  get downloads(): readonly Download[] {
+    const isNew = this.measured.length === 0 && !this.isDoubted;
+    return isNew || agree(this.bounds) ? this.bounds : this.measured;
+  }
+
+  /** Throughput of the newest downloads in bit/s; 0 without downloads. */
+  readonly knownBps = (): number => throughputBps(this.downloads);
+
+  /** All downloads that show the throughput were too fast to be measured. */
+  get isUnmeasurable(): boolean {
+    return this.bounds.length > 0 && this.downloads === this.bounds;
+  }
+
+  /** Downloads complete, but none could be measured. */
+  get isBlind(): boolean {
+    return this.wholeDownloads >= DOWNLOADS_TO_MEASURE && this.bounds.length + this.measured.length === 0;
+  }
+
+  /** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
+  get isOutdated(): boolean {
+    return (this.measured.length > 0 || this.isDoubted) && agree(this.bounds);
+  }
+
+  /** Bits of video requested, without failed downloads. */
+  get requestedBits(): number {
+    return this._endedBits + (this.active ? this.active.sizeBits : 0);
+  }
+
+  /** The controller's view of the video request in flight. */
+  inFlight(nowSeconds: number): InFlight | undefined {
+    const { active, abandonments, wastedBits, requestedBits } = this;
+    const totals = { abandonments, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
+    return active && { ...active.state(nowSeconds), ...totals };
+  }
+
+  /** A seek. Returns false before the first picture: the player only seeks to its start position. */
+  sought(): boolean {
+    if (this.started) this.last = this.beforeLastBps = this.choice = undefined;
+    return this.started;
+  }
+
+  /** A video request for the last segment repeats it. */
+  began(request: Request): void {
+    if (!request.isVideo()) return;
+    const { last } = this;
+    const { segment } = request;
+    this.choice = undefined;
+    if (last?.index !== segment.index || last.period.id !== segment.period.id) {
+      this.beforeLastBps = last?.representation.bitrateBps;
+      this.abandonments = 0;
+    }
+    this.last = segment;
+    this.active = request;
+  }
+
+  /** A request is no longer under way. */
+  left(request: Request): void {
+    if (this.active === request) this.active = undefined;
+    if (request.isVideo()) this.choice = undefined;
+  }
+
+  /** A request has ended; nothing of a cache's response shows the link. */
+  ended(request: Request, { outcome, nowSeconds, downloadSeconds, source }: End): void {
+    const isCached = source === 'cache';
+    if (!request.isVideo()) {
+      request.ended(nowSeconds, outcome, isCached);
+      return;
+    }
+    if (request.isRefused && request.receivedBits === 0) outcome = 'failed';
+    const { requestedAtSeconds, unansweredSeconds } = request;
+    const elapsedSeconds = nowSeconds - requestedAtSeconds;
+    const isWhole = outcome === 'whole';
+    const told =
+      downloadSeconds === undefined
+        ? (isWhole ? request.lastBitsAtSeconds! : nowSeconds) - requestedAtSeconds
+        : unansweredSeconds + downloadSeconds;
+    // The player may use the device's clock, which may have been set meanwhile.
+    const isPossible = told >= 0 && told < elapsedSeconds + CLOCK_SLACK_SECONDS;
+    const seconds = isPossible ? told : elapsedSeconds;
+    const isLive = this.live.isRequested;
+    const isDoubted = isWhole && source !== 'network' && !isLive && this._doubts(request, seconds);
+    request.ended(nowSeconds, outcome, isCached || isDoubted);
+    const originSeconds = isLive || isCached ? 0 : this.origin.ended(request, outcome, nowSeconds, this.knownBps());
+    this.left(request);
+    if (isWhole && !isCached) this.wholeDownloads++;
+    const abandoned = outcome === 'abandoned';
+    if (!abandoned && (outcome === 'failed' || request.receivedBits === 0)) return;
+    this._endedBits += request.sizeBits;
+    if (abandoned) {
+      this.wastedBits += request.receivedBits;
+      this.abandonments++;
+    }
+    if (!isCached) this._remember(request, { abandoned, seconds, originSeconds, isDoubted });
+  }
+
+  /** Adds a download to the history. `originSeconds` of it, the request waited for the origin alone. */
+  private _remember(request: VideoRequest, { abandoned, seconds, originSeconds, isDoubted }: Remembered): void {
+    const linkSeconds = request.linkSeconds(seconds - originSeconds);
+    if (linkSeconds === undefined) return;
+    const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = request;
+    const { bitrateBps } = segment.representation;
+    const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
+    if (linkSeconds >= FAST_SECONDS && !isDoubted) {
+      // A measured download confirms the bounds before it: the link became fast.
+      const isConfirmed = DOUBTED_FACTOR * receivedBits > linkSeconds * throughputBps(this.bounds);
+      if (this.isOutdated && isConfirmed) this.measured = this.bounds;
+      this.bounds = [];
+      this.isDoubted = false;
+      const { requestedAtSeconds: sent, firstByteAtSeconds } = request.state(requestedAtSeconds);
+      const latency =
+        firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent - originSeconds };
+      this.measured = this._newest(this.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
+    } else if (!abandoned) {
+      this.isDoubted ||= isDoubted;
+      const atLeast = Math.max(linkSeconds, FAST_SECONDS);
+      this.bounds = this._newest(this.bounds, { ...ended, downloadSeconds: atLeast });
+    }
+  }
+
+  /**
+   * Whether a whole video download may come from a cache, by its throughput and its wait. Before anything is measured,
+   * the forecast's highest quantile is the known throughput.
+   */
+  private _doubts({ receivedBits, firstByteAtSeconds, requestedAtSeconds }: Request, seconds: number): boolean {
+    const { measured, isOutdated, forecast } = this;
+    if (isOutdated || seconds > DOUBTED_SECONDS) return false;
+    const [levels = []] = (forecast?.kind !== 'path' && forecast?.quantilesBps) || [];
+    const knownBps = throughputBps(measured) || levels[levels.length - 1] || Number.POSITIVE_INFINITY;
+    const waits = measured.map(({ latencySeconds, downloadSeconds }) => latencySeconds ?? downloadSeconds);
+    const waitSeconds = firstByteAtSeconds === undefined ? seconds : firstByteAtSeconds - requestedAtSeconds;
+    const isSooner = waitSeconds < DOUBTED_WAIT_SHARE * Math.min(...waits);
+    return isSooner && receivedBits > DOUBTED_FACTOR * knownBps * Math.max(seconds, FAST_SECONDS);
+  }
+
+  private _newest(downloads: readonly Download[], download: Download): readonly Download[] {
+    return [...downloads, download].slice(-this._downloadsKept);
+  }
+}
+
+interface Remembered {
+  abandoned: boolean;
+  seconds: number;
+  originSeconds: number;
+  isDoubted: boolean;
+}
+
+/** Whether enough bounds in a row agree. */
+function agree(bounds: readonly Download[]): boolean {
+  const rates = bounds.slice(-BOUNDS_TO_COUNT).map((one) => one.receivedBits / one.downloadSeconds);
+  const isEven = Math.max(...rates) <= AGREEING_FACTOR * Math.min(...rates);
+  return bounds.length >= (isEven ? 1 : 2) * BOUNDS_TO_COUNT;
+}
+
+function throughputBps(downloads: readonly Download[]): number {
+  let bits = 0;
+  let seconds = 0;
+  for (const { receivedBits, downloadSeconds } of downloads.slice(-DOWNLOADS_OF_THROUGHPUT)) {
+    bits += receivedBits;
+    seconds += downloadSeconds;
+  }
+  return seconds > 0 ? bits / seconds : 0;
+}
