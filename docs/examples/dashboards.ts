@@ -4,7 +4,6 @@ import type { MediaPlayerClass } from 'dashjs';
 import type { CMCDControllerConfig } from 'hls.js';
 import type { LeoAbrHandle } from 'leo-abr';
 import type { SessionReport, SessionReports } from 'leo-abr/trial';
-import type shaka from 'shaka-player';
 
 /** The whole session, measured alike in all arms. */
 const ofReport = ({ arm = 'none', perceivedQoe = 0, faults = '', receivedBits = 0 }: SessionReport) => {
@@ -65,10 +64,13 @@ export function dashCmcd(player: MediaPlayerClass, keys: () => object) {
   });
 }
 
+type Filter = (type: number, request: { uris: string[]; body: ArrayBuffer | ArrayBufferView | null }) => void;
+type ShakaPlayer = { getNetworkingEngine(): { registerRequestFilter(filter: Filter): void } | null };
+
 /** So do Shaka's request filters. Shaka 5.2.12 passes no type of request, so the URL tells. */
-export function shakaCmcd(player: shaka.Player, url: string, keys: () => object) {
+export function shakaCmcd(player: ShakaPlayer, url: string, keys: () => object) {
   player.getNetworkingEngine()?.registerRequestFilter((_, request) => {
     if (request.uris[0] !== url || !request.body) return;
-    request.body = new TextEncoder().encode(withKeys(new TextDecoder().decode(request.body), keys())).buffer;
+    request.body = new TextEncoder().encode(withKeys(new TextDecoder().decode(request.body), keys()));
   });
 }
