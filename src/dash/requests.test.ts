@@ -30,11 +30,12 @@ function sent(more: object = {}) {
 
 test("bytes are counted without a length, from dash.js's traces", () => {
   const traces: { b: number[] }[] = [];
-  const { player, handle, steady, request, steps, ended } = sent({ traces });
+  const { player, controller, handle, steady, request, steps, ended } = sent({ traces });
   steps(5, () => {
     traces.push({ b: [100e3] });
     player.emit('loadingProgress', { request });
   });
+  expect(controller.inFlights.at(-1)!.receivedBits).toBeGreaterThan(3e6);
   const whole = { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: 1.25, latencySeconds: 0.25 };
   expect(ended(500e3)).toMatchObject([whole]);
   wait(1);
