@@ -1,6 +1,6 @@
-/** Stryker's runner of Jest, one test file at a time until one fails: the file beside the mutant, then the shortest. */
+/** Stryker's runner of Jest, one test file at a time until one fails: that beside the mutant or of its folder first. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
 
 const TESTS = 'tests.json';
@@ -19,11 +19,12 @@ function jestByFile(injector) {
     return result;
   };
   runner.mutantRun = async (options) => {
-    const beside = basename(options.activeMutant.fileName, '.ts');
+    const mutated = options.activeMutant.fileName;
+    const beside = [basename(mutated, '.ts'), basename(dirname(mutated))];
     const msByFile = new Map();
     for (const { id, fileName, timeSpentMs } of JSON.parse(readFileSync(TESTS, 'utf8'))) {
       if (!options.testFilter.includes(id)) continue;
-      const knownMs = msByFile.get(fileName) ?? (basename(fileName, '.test.ts') === beside ? -1e9 : 0);
+      const knownMs = msByFile.get(fileName) ?? (beside.includes(basename(fileName, '.test.ts')) ? -1e9 : 0);
       msByFile.set(fileName, knownMs + timeSpentMs);
     }
     let result;
