@@ -41,6 +41,8 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(asked()).toEqual([0, 1]);
     player.bufferLevelSeconds = 200;
     expect([asked(), asked(), hls.nextAutoLevel, hls.firstAutoLevel]).toEqual([[1, 2], [1, 2], 1, 1]);
+    // 60 MB of 4 Mbit/s, and a segment.
+    expect(controller.states.at(-1)!.bufferCapSeconds).toBeCloseTo(124);
     player.send(1);
     controller.next = 2;
     expect(asked()).toEqual([1, 2]);
