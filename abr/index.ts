@@ -1,5 +1,4 @@
 /** What other folders use of the controllers. */
-export * from './algorithms.ts';
 export * from './controller.ts';
 export * from './forecast.ts';
 export * from './mpc/capacity-path.ts';

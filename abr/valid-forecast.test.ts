@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createController } from './algorithms.ts';
 import { InputError } from './errors.ts';
 import type { QuantileForecast } from './forecast.ts';
 import { ConstantPath } from './mpc/capacity-path.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
+import { createLiveMpcL } from './mpc-l/live/live-mpc-l.ts';
 import { between, forAll, whole } from './property.fixture.ts';
 import { alongPath, DIP, FLUCTUATION, stateOf } from './random-states.fixture.ts';
 import { validForecast } from './valid-forecast.ts';
@@ -54,7 +54,7 @@ test('law: a valid forecast gives futures of the link whose bits are finite and 
   const futures = new Futures(8, 1);
   const link = new LinkFutures(8, 1);
   const state = stateOf([1e6, 4e6, 8e6], { utcMs: UTC_MS });
-  const controllers = [createController('mpc-l:no-rate'), createController('mpc-l')];
+  const controllers = [createLiveMpcL({ rate: false }), createLiveMpcL()];
   let valid = 0;
   forAll([FORECAST, within(0, 2 * DRAWN_SECONDS)], { seed: 7, numRuns: 500 }, (any, fromSeconds) => {
     // Only the last step may be without a rate above 0.

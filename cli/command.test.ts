@@ -387,7 +387,7 @@ const live = { scenario: 'live-hd-1' };
 test.each<[Record<string, string | true>, string | RegExp]>([
   [{ algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
   [{ algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
-  [{ algorithms: 'l2a' }, /got "l2a", a rule of dash.js, .*leo-abr bench/],
+  [{ algorithms: 'l2a' }, /got "l2a", which only a browser plays: leo-abr bench/],
   [{ algorithms: 'mpc-l@service' }, /a forecaster of the simulator, got "mpc-l@service"; .* leo-abr bench/],
   [{ algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
   [{ algorithms: 'mpc-d:lolp-catch-up' }, '--algorithms: expected a catch-up only in a live scenario'],

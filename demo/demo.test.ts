@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll, whole } from '../abr/property.fixture.ts';
-import { PLAYERS } from '../replay/forecasters.ts';
+import { PLAYERS } from '../replay/algorithms.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { serving } from '../replay/serving.fixture.ts';

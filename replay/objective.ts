@@ -1,8 +1,9 @@
 /** The weights and qualities that a controller plans on in a scenario. */
 
-import { bitrateWeights, type Objective, type QoeWeights } from '../abr/index.ts';
+import { bitrateWeights, type QoeWeights } from '../abr/index.ts';
 import { type Pictures, weightsOfPictures } from '../session/qualities.ts';
 import type { QualityOf } from '../session/segment-lists.ts';
+import type { Plan } from './algorithms.ts';
 import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 import { encodingsOf } from './segment-qualities.ts';
@@ -13,8 +14,7 @@ import { encodingsOf } from './segment-qualities.ts';
  */
 export function scenarioWeights(
   scenario: Pick<Scenario, 'ladderBps' | 'lines' | 'mu' | 'lambda'>,
-  objective: Objective,
-  pricePerMbps = 0,
+  { objective = 'linear', pricePerMbps = 0 }: Plan,
 ): (pictures: Pictures) => QoeWeights {
   const { ladderBps, mu, lambda } = scenario;
   const linear = { ...bitrateWeights('linear', ladderBps), mu, lambda };
@@ -32,7 +32,7 @@ export function scenarioWeights(
 /** The qualities of the scenario's segments, if any. `indexOf` returns a representation id's index in the ladder. */
 export function scenarioQualities(
   scenario: Partial<Pick<ResolvedScenario, 'qualities'>> & Pick<Scenario, 'ladderBps'>,
-  objective: Objective,
+  { objective }: Plan,
   indexOf: (id: string) => number,
 ): QualityOf | undefined {
   const { qualities: rows } = scenario;

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { PathForecast, QuantileForecast } from '../abr/index.ts';
 import { between, forAll } from '../abr/property.fixture.ts';
+import { parseAlgorithm } from './algorithms.ts';
 import { type CatchUp, type CatchUpSituation, catchUpRate } from './catch-up.ts';
-import { splitAlgorithm } from './forecasters.ts';
 import { householdNamed, parseHousehold } from './households.ts';
 import { browserOracle } from './oracle/browser-oracle.ts';
 import { importOwnAlgorithms, isOwnAlgorithm } from './own-algorithm.ts';
@@ -167,12 +167,12 @@ test.each([
   ['mpc-l:risk-1', { controller: 'mpc-l:risk-1', forecaster: 'built-in' }],
   ['mpc-l:no-handover', { controller: 'mpc-l:no-handover', forecaster: 'built-in:no-handover' }],
 ])('the parts of %s', (name, parts) => {
-  expect(splitAlgorithm(name, '')).toEqual(parts);
+  expect(parseAlgorithm(name, '')).toMatchObject(parts);
 });
 
 test('an ONNX forecaster needs a file', () => {
   const message = /mpc-l@service, or @onnx:<file>, got "mpc-l@onnx:"/;
-  expect(() => splitAlgorithm('mpc-l@onnx:', '--algorithms')).toThrow(message);
+  expect(() => parseAlgorithm('mpc-l@onnx:', '--algorithms')).toThrow(message);
 });
 
 test('households of a file have defaults', () => {
@@ -246,19 +246,19 @@ const path = (oracle: ReturnType<typeof browserOracle>, now: number) =>
   (oracle.forecaster.latest(now) as PathForecast).path;
 
 test('publishes the link from now on, with its RTT', () => {
-  const oracle = browserOracle(link, 'mpc-o');
+  const oracle = browserOracle(link, 'path');
   expect(path(oracle, 0).downloadSeconds(0, 1e6)).toBeCloseTo(1.1, 9);
   expect(path(oracle, 2).downloadSeconds(0, 4e6)).toBeCloseTo(1.1, 9);
   expect(path(oracle, 12).cumulativeBits(10)).toBeCloseTo(1e7, 3);
 });
 
 test('MPC-L gets quantiles, because it plans on no path', () => {
-  const { quantilesBps } = browserOracle(link, 'mpc-l').forecaster.latest(2) as QuantileForecast;
+  const { quantilesBps } = browserOracle(link, 'quantiles').forecaster.latest(2) as QuantileForecast;
   expect(quantilesBps[0]).toEqual([4e6]);
 });
 
 test('the oracle is anchored by the first media response only', () => {
-  const oracle = browserOracle(link, 'mpc-d');
+  const oracle = browserOracle(link, 'path');
   oracle.anchor(9.5, 0.5);
   oracle.anchor(100, 1);
   expect(oracle.offsetSeconds).toBe(9);

@@ -14,7 +14,7 @@ beside changed files, then those of their folders, then, for an adapter or the d
 /** Tests by the beginning of a changed path, most exact first: unit tests, and the arguments of a browser test. */
 const PLAYERS = 'e2e/playback/players';
 const NEAREST = {
-  'abr/': [['abr', 'replay/simulator/golden-sessions']],
+  'abr/': [['abr', 'replay/algorithms', 'replay/simulator/golden-sessions']],
   'session/': [['session', 'src/adapters', 'src/dash/contract', 'src/hls/contract']],
   'src/dash/': [
     ['src/dash', 'src/adapters'],

@@ -2,13 +2,13 @@
 
 import { Command } from 'commander';
 import { check } from '../../abr/errors.ts';
-import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
+import { BROWSER_ALGORITHMS, nameInPlayer, PLAYERS, type PlayerName } from '../../replay/algorithms.ts';
+import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../../replay/browser/find-browser.ts';
 import { TOLERATED_LATE_SHARE } from '../../replay/browser/record/lateness.ts';
 import { defaultContexts, runBench } from '../../replay/browser/run-bench.ts';
 import type { PlannedSession } from '../../replay/evaluation/plan/plan.ts';
-import { PLAYERS, type PlayerName } from '../../replay/forecasters.ts';
 import { presentation } from '../../replay/media/presentation.ts';
 import { KernelLink } from '../../transport/kernel-link.ts';
 import { CONGESTION_CONTROLS } from '../../transport/programs.ts';

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-import type { OnnxName } from '../../replay/forecasters.ts';
+import type { OnnxName } from '../../replay/algorithms.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { loadOnnx, type OnnxModels } from '../../replay/onnx-model.ts';
 import { bytesOf } from '../quality/pieces.ts';

@@ -3,20 +3,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { check, describeValue, InputError } from '../../abr/errors.ts';
+import { isOnnx, parseAlgorithm } from '../../replay/algorithms.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
 import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { type BenchmarkPlan, parseShard, planBenchmark, resumePlan } from '../../replay/evaluation/plan/plan.ts';
 import { neededOfTraces, parseStarts, type StartsRule } from '../../replay/evaluation/plan/starts.ts';
-import { isOnnx, splitAlgorithm } from '../../replay/forecasters.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { OnnxModels } from '../../replay/onnx-model.ts';
-import {
-  importOwnAlgorithms,
-  isOwnAlgorithm,
-  type OwnAlgorithm,
-  type OwnControllers,
-} from '../../replay/own-algorithm.ts';
+import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../../replay/own-algorithm.ts';
 import type { ToolInfo } from '../../replay/results.ts';
 import { type Scenario, scaleText } from '../../replay/scenarios.ts';
 import type { ModelsByGroup } from '../../replay/simulator/threads/run-sessions.ts';
@@ -104,8 +99,8 @@ async function checkAlgorithms(
     ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
     { name: baseline, flag: '--baseline' },
     ...seated.map((name) => ({ name, flag: '--household' })),
-  ].map((one) => ({ ...one, ...splitAlgorithm(one.name, one.flag) }));
-  const own = await bundleAlgorithms(named.map(({ controller }) => controller).filter(isOwnAlgorithm));
+  ].map((one) => ({ ...one, ...parseAlgorithm(one.name, one.flag) }));
+  const own = await bundleAlgorithms(named.filter(({ isOwn }) => isOwn).map(({ controller }) => controller));
   const controllers = await importOwnAlgorithms(own);
   const scenario = scenarioOf(flags);
   for (const { name, flag, catchUp } of named) {

@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { SIMULATED_NAMES } from '../../replay/algorithms.ts';
 import type { SessionResult } from '../../replay/results.ts';
-import { SIMULATED_NAMES, simulatedAlgorithm } from '../../replay/simulator/algorithms.ts';
+import { simulatedAlgorithm } from '../../replay/simulator/algorithms.ts';
 import { runSessions } from '../../replay/simulator/threads/run-sessions.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_FAULT, ExitWith } from '../shared/exit-status.ts';

@@ -1,9 +1,9 @@
 /** Describes the figures of a summary once for the terminal, the report and the tables of docs/ (`result-rows.ts`). */
 
+import { splitPlayer } from '../../replay/algorithms.ts';
 import type { HouseholdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import type { ComponentDifference } from '../../replay/evaluation/figures/qoe-components.ts';
 import { shownGapClosed } from '../../replay/evaluation/figures/verdicts.ts';
-import { splitPlayer } from '../../replay/forecasters.ts';
 import {
   ALL_DATASETS,
   type BaselineComparison,

@@ -2,11 +2,12 @@
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
+import type { Forecaster, Observation, PiecewisePath } from '../../abr/index.ts';
 import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
 import { MODEL_VERSION } from '../../predictor/forecast/model-file.ts';
 import { FEATURES } from '../../predictor/link/features.ts';
 import { LinkHistory } from '../../predictor/link/link-history.ts';
+import { createController } from '../../replay/algorithms.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { mean } from '../../replay/evaluation/statistics/quantiles.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';

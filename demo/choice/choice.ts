@@ -1,8 +1,7 @@
 /** The viewer's choice, also as a query string: if the address is opened again, the view is the same. */
 
 import { suggestion } from '../../abr/errors.ts';
-import { nameInPlayer } from '../../replay/browser/algorithms.ts';
-import { PLAYERS } from '../../replay/forecasters.ts';
+import { nameInPlayer, PLAYERS } from '../../replay/algorithms.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { SCENES, type Scene } from './scenes.ts';

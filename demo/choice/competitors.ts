@@ -1,7 +1,7 @@
 /** The algorithms that a player can have: those listed here, the user's own, and others by the page's address. */
 
-import { browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
-import { type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
+import { nameInPlayer, type PlayerName, splitPlayer } from '../../replay/algorithms.ts';
+import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import {
   type CreateController,
   importOwnAlgorithms,
@@ -29,16 +29,11 @@ export const PLAYER_TITLES: Readonly<Record<PlayerName, string>> = { dash: 'dash
 const OWN_ABR: Readonly<Record<PlayerName, string>> = { dash: 'dynamic', hls: 'hls', shaka: 'shaka' };
 
 /** Controllers of the user's own algorithms. */
-const OWN = new Map<string, CreateController>();
+export const OWN = new Map<string, CreateController>();
 
 /** Adds the user's own algorithms. Rejects with an `InputError` for a file that exports no algorithm. */
 export async function addOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<void> {
   for (const [name, create] of await importOwnAlgorithms(algorithms)) OWN.set(name, create);
-}
-
-/** Returns the factory of the user's own controller; undefined for any other name. */
-export function ownAlgorithm(controller: string): CreateController | undefined {
-  return OWN.get(controller);
 }
 
 export function competitors(player: PlayerName) {
@@ -62,11 +57,11 @@ export const DEFAULT_PLAYERS: readonly string[] = ['dynamic', 'mpc-l'];
 /** Whether the page can play the algorithm of this name, such as `<controller>@<forecaster>@<player>`. */
 export function isCompetitor(name: string): boolean {
   try {
-    const { controller = '', forecaster = '', catchUp } = browserAlgorithm(name);
+    const { controller, forecaster = '', catchUp, isOwn } = browserAlgorithm(name);
     // Only the plugin itself gets these forecasts in this page.
     if (/^(service|onnx)/.test(forecaster) && (controller !== 'mpc-l' || catchUp)) return false;
     if (forecaster.startsWith('onnx:')) return false;
-    return !isOwnAlgorithm(controller) || OWN.has(controller);
+    return !isOwn || OWN.has(controller);
   } catch {
     return false;
   }

@@ -2,8 +2,7 @@
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
-import { nameInPlayer } from '../../replay/browser/algorithms.ts';
-import { splitPlayer } from '../../replay/forecasters.ts';
+import { nameInPlayer, splitPlayer } from '../../replay/algorithms.ts';
 import { playerOf } from '../choice/competitors.ts';
 import { element, options, select, setText } from '../dom.ts';
 import { megabits, seconds } from '../format.ts';

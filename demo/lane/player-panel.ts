@@ -1,7 +1,7 @@
 /** A player of the page: its video, algorithm and current figures. It plays a session at a time. */
 
+import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/algorithms.ts';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
-import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from '../choice/competitors.ts';
 import { button, element, options, select, setText, styleOfPlace } from '../dom.ts';

@@ -1,8 +1,8 @@
 /** With dash.js, hls.js and Shaka Player, decisions, requests and pictures on screen agree. */
 
-import { createController } from '../../abr/algorithms.ts';
 import type { Controller } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe/qoe.ts';
+import { createController } from '../../replay/algorithms.ts';
 import {
   CORE,
   CORE_WITH_FAULTS,

@@ -1,7 +1,7 @@
 /** `tool.bench` of the results: how `leo-abr bench` played its sessions. Node only. */
 
 import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os';
-import type { PlayerName } from '../forecasters.ts';
+import type { PlayerName } from '../algorithms.ts';
 import type { SessionResult } from '../results.ts';
 
 export interface BenchNotes {

@@ -2,8 +2,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
+import { isOnnx } from '../algorithms.ts';
 import type { PlannedSession } from '../evaluation/plan/plan.ts';
-import { isOnnx } from '../forecasters.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/clips.ts';
 import { RUNTIME_FILE, WASM_FILE } from '../onnx-model.ts';
 import { type ReplaySession, type RunningOrigin, startOrigin, staticSite } from '../origin/index.ts';

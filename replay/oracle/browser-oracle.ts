@@ -1,13 +1,13 @@
 /** The oracle in a page: the published link on the origin's clock. The oracle does not know the browser's delays. */
 
 import { PiecewisePath } from '../../abr/index.ts';
+import type { Algorithm } from '../algorithms.ts';
 import type { PublishedLink } from '../origin/published-link.ts';
-import { oracleForecaster, oracleForm } from './oracle-forecaster.ts';
+import { oracleForecaster } from './oracle-forecaster.ts';
 
 export type BrowserOracle = ReturnType<typeof browserOracle>;
 
-/** `controller`: the name of the controller that plans on it. */
-export function browserOracle(link: PublishedLink, controller: string) {
+export function browserOracle(link: PublishedLink, as: Algorithm['oracleForm']) {
   const { stepEndsSeconds, ratesBps, rttSeconds, startSeconds } = link;
   const path = new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds: rttSeconds });
   let offsetSeconds = startSeconds;
@@ -16,7 +16,7 @@ export function browserOracle(link: PublishedLink, controller: string) {
     forecaster: oracleForecaster({
       link: path,
       traceSecondsAt: (nowSeconds) => offsetSeconds + nowSeconds,
-      as: oracleForm(controller),
+      as,
     }),
     /** A request of `nowSeconds` reached the origin at `traceSeconds`. The first call counts. */
     anchor(traceSeconds: number, nowSeconds: number) {

@@ -31,11 +31,6 @@ export function oracleForecaster(options: {
   };
 }
 
-/** The form that a controller of this name plans on. */
-export function oracleForm(controller: string): 'path' | 'quantiles' {
-  return controller.startsWith('mpc-l') ? 'quantiles' : 'path';
-}
-
 function quantilesOf(path: PiecewisePath) {
   const meanBps = STEP_ENDS_SECONDS.map((end, step) => {
     const from = STEP_ENDS_SECONDS[step - 1] ?? 0;

@@ -12,7 +12,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Download } from '../../abr/controller.ts';
 import { stateOf } from '../../abr/random-states.fixture.ts';
-import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
+import { createBolaE, createDynamic } from '../rivals/dash-js/dash-rules.ts';
 import { scenarioNamed } from '../scenario-file.ts';
 
 interface BrowserSession {

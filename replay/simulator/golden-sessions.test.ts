@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { ALGORITHM_NAMES } from '../../abr/index.ts';
+import { SIMULATED_NAMES } from '../algorithms.ts';
 import { groupBy } from '../evaluation/group-by.ts';
 import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
@@ -37,9 +37,7 @@ function goldenText(sessions: Record<string, SessionResult>): string {
   return `{\n${entries.join(',\n')}\n}\n`;
 }
 
-const names = SCENARIOS.flatMap((scenario) =>
-  [...ALGORITHM_NAMES, 'bola-e', 'dynamic'].map((algorithm) => `${scenario} ${algorithm}`),
-);
+const names = SCENARIOS.flatMap((scenario) => SIMULATED_NAMES.map((algorithm) => `${scenario} ${algorithm}`));
 const played = () => Object.fromEntries(names.map((name) => [name, play(...(name.split(' ') as [string, string]))]));
 
 if (process.env['WRITE_GOLDEN'] === '1') writeFileSync(GOLDEN_FILE, goldenText(played()));

@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createController, type Observation } from '../../abr/index.ts';
+import type { Observation } from '../../abr/index.ts';
 import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
+import { createController } from '../algorithms.ts';
 import type { CatchUp } from '../catch-up.ts';
 import {
   chunkExistsAtSeconds,

@@ -1,9 +1,10 @@
 /** MPC-L in whole live sessions: with faulty forecasts, at the live edge, on an idle link, and in bursts of media. */
 
 import { expect, test } from '@jest/globals';
-import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
+import type { Forecast, Forecaster, QuantileForecast } from '../../abr/index.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { createController } from '../algorithms.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';

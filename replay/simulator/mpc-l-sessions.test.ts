@@ -1,8 +1,9 @@
 /** MPC-L in whole sessions on synthetic links: with the true forecast, and with faulty forecasters. */
 
 import { expect, test } from '@jest/globals';
-import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
+import type { Forecast, Forecaster, QuantileForecast } from '../../abr/index.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
+import { createController } from '../algorithms.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
 import { type Preset, synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import { resolveScenario } from '../scenario-file.ts';

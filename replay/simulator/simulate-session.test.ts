@@ -1,12 +1,7 @@
 import { expect, test } from '@jest/globals';
-import {
-  type Controller,
-  createController,
-  type InFlight,
-  type PlayerState,
-  type QuantileForecast,
-} from '../../abr/index.ts';
+import type { Controller, InFlight, PlayerState, QuantileForecast } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { createController } from '../algorithms.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
 import { type Preset, synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import type { SessionResult } from '../results.ts';

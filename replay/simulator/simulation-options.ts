@@ -1,23 +1,15 @@
 /** The options of a simulated session, and the records that an observer gets. */
 
-import type {
-  Controller,
-  Decision,
-  Forecaster,
-  InFlight,
-  Objective,
-  Pace,
-  PlayerState,
-  ValidForecast,
-} from '../../abr/index.ts';
+import type { Controller, Decision, Forecaster, InFlight, Pace, PlayerState, ValidForecast } from '../../abr/index.ts';
+import type { Plan } from '../algorithms.ts';
 import type { CatchUp } from '../catch-up.ts';
 import type { Sender } from '../link/shared-link.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 
-/** Nothing is checked here: scenarios and starts are checked when they are read. */
-export interface SimulationOptions {
+/** Nothing is checked here: scenarios and starts are checked when they are read. By default, bits have no price. */
+export interface SimulationOptions extends Plan {
   trace: Trace;
   /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
   scenario: Scenario | ResolvedScenario;
@@ -26,10 +18,6 @@ export interface SimulationOptions {
   startSeconds?: number;
   /** At most the scenario's. Default: the scenario's. */
   segmentCount?: number;
-  /** What the controller plans on. Default `linear`. */
-  objective?: Objective;
-  /** Price of bits, in quality per Mbit/s. Default 0. */
-  pricePerMbps?: number;
   /** For the forecaster and the result; the simulator uses no random numbers. Default 0. */
   seed?: number;
   /** Name in the result. Default: the controller's. */

@@ -1,9 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { createController } from '../../algorithms.ts';
 import type { PlayerState } from '../../controller.ts';
 import { type CapacityPath, ConstantPath, PiecewisePath } from '../../mpc/capacity-path.ts';
+import { createMpcD } from '../../mpc/mpc-d.ts';
+import { MpcO } from '../../mpc/mpc-o.ts';
 import { alongPath, downloadsOf, inFlightOf, liveOf, stateOf } from '../../random-states.fixture.ts';
+import { DEFAULT_RISK } from '../options.ts';
+import { PathPlan } from './path-plan.ts';
 
+const mpcD = createMpcD({ live: new PathPlan() });
 const LADDER_BPS = [1, 2.5, 5, 8, 12, 16, 22, 30].map((mbps) => mbps * 1e6);
 
 /** A second behind the edge, on a link whose downloads all had 25 Mbit/s. */
@@ -20,30 +24,30 @@ const forecastOf = (path: CapacityPath) => alongPath(path, 16);
 
 test('MPC-D a second behind the edge plays what the link carries; the textbook fears to drain the half second of buffer', () => {
   const state = liveState({ previousBitrateBps: 5e6 });
-  const { representation, reason, candidates } = createController('mpc-d').decide(state);
+  const { representation, reason, candidates } = mpcD.decide(state);
   expect(LADDER_BPS[representation]).toBe(22e6);
   expect(reason).toMatch(/^25\.0 Mbit\/s .*: QoE .* stall 0\.00 s$/);
   expect(candidates![7]!.expectedStallSeconds).toBeGreaterThan(0.3);
-  const textbook = createController('mpc-d:textbook').decide(state);
+  const textbook = createMpcD({ name: 'mpc-d:textbook' }).decide(state);
   expect(LADDER_BPS[textbook.representation]).toBeLessThanOrEqual(5e6);
 });
 
 test('MPC-D a second behind the edge is the textbook on demand', () => {
   const { live: _, ...state } = liveState({ bufferLevelSeconds: 3, bufferCapSeconds: 16 });
-  const { controller, ...decision } = createController('mpc-d').decide(state);
-  const textbook = createController('mpc-d:textbook').decide(state);
+  const { controller, ...decision } = mpcD.decide(state);
+  const textbook = createMpcD({ name: 'mpc-d:textbook' }).decide(state);
   expect({ ...decision, controller: `${controller}:textbook` }).toEqual(textbook);
 });
 
 test('MPC-D a second behind the edge abandons a dead download, and keeps one that is late by a second', () => {
-  const controller = createController('mpc-d:abandon');
+  const controller = createMpcD({ abandon: true, live: new PathPlan() });
   const state = liveState();
   const inFlight = inFlightOf(state, 6, 1 / 44, 2.5);
   expect(controller.reconsider!(state, inFlight)).toMatchObject({ representation: 0 });
   expect(controller.reconsider!(state, { ...inFlight, receivedBits: 25e6 })).toBe('keep');
 });
 
-const controller = createController('mpc-o');
+const controller = new MpcO({ live: new PathPlan({ risk: DEFAULT_RISK }) });
 
 test.each([6e6, 14e6, 25e6])('at the live edge MPC-O plays what the true path of %d bit/s carries', (bps) => {
   const state = liveState({ previousBitrateBps: undefined });

@@ -38,7 +38,7 @@ export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: P
 
 function playerSettings({ scenario, algorithm }: PlayerContext['config']): object {
   const { bufferCapSeconds, live } = scenario;
-  const { rules, catchUp, controller } = browserAlgorithm(algorithm);
+  const { rules, catchUp, ownOf } = browserAlgorithm(algorithm);
   return {
     streaming: {
       buffer: {
@@ -68,7 +68,7 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
       }),
       abr: {
         // The plugin decides on the first segment, too.
-        initialBitrate: { video: controller ? -1 : assumedLink(scenario).playerBps / 1000 },
+        initialBitrate: { video: ownOf ? assumedLink(scenario).playerBps / 1000 : -1 },
         // Resource timing gives the first entry of a URL, which may belong to an abandoned request.
         throughput: { useResourceTimingApi: false },
         ...(rules && {

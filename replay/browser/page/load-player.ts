@@ -1,6 +1,6 @@
 /** Loads a player. Each player is a chunk of its own. */
 
-import type { PlayerName } from '../../forecasters.ts';
+import type { PlayerName } from '../../algorithms.ts';
 import type { PlayerContext, TestPlayer } from './test-player.ts';
 
 const LOADERS: Record<PlayerName, () => Promise<(context: PlayerContext) => TestPlayer>> = {

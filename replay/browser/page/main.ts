@@ -1,21 +1,20 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
-import { createController, objectiveOf, pricePerMbpsOf } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
 import { unpackModel } from '../../../predictor/forecast/model-file.ts';
 import { createOnnxForecaster } from '../../../predictor/onnx/index.ts';
 import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
 import { createServiceForecaster } from '../../../predictor/service-client/index.ts';
 import type { Tools } from '../../../session/assemble.ts';
-import { type ForecasterName, isOnnx } from '../../forecasters.ts';
+import { controllerOf, type ForecasterName, isOnnx } from '../../algorithms.ts';
 import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { assumedLink, CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
 import { ObservedController } from '../../simulator/observed-controller.ts';
-import { browserAlgorithm } from '../algorithms.ts';
+import { type BrowserAlgorithm, browserAlgorithm } from '../algorithms.ts';
 import { type DecisionRecord, decisionRecord } from '../record/decisions.ts';
 import type { BrowserSessionRecord, SessionConfig } from '../record/session-record.ts';
 import { loadPlayer } from './load-player.ts';
@@ -45,6 +44,7 @@ window.leoAbrBench = {
 };
 
 class BenchSession {
+  readonly #algorithm: BrowserAlgorithm;
   readonly #video = document.querySelector('video')!;
   readonly #requests: RequestRecorder;
   readonly #clock: TraceClock;
@@ -56,6 +56,7 @@ class BenchSession {
   #fault: string | undefined;
 
   private constructor(private readonly config: SessionConfig) {
+    this.#algorithm = browserAlgorithm(config.algorithm);
     this.#requests = new RequestRecorder(this.#video, config.scenario.ladderBps);
     this.#clock = new TraceClock(`${config.sessionUrl}time`, () => this.#requests.nowSeconds);
   }
@@ -67,11 +68,11 @@ class BenchSession {
       value: assumedLink(config.scenario).browserBps / 1e6,
     });
     await session.#clock.synchronise();
-    const { player: name, controller } = browserAlgorithm(config.algorithm);
+    const { player: name, ownOf } = session.#algorithm;
     const newPlayer = await loadPlayer(name);
     const [video, requests] = [session.#video, session.#requests];
     session.#player = newPlayer({ config, video, requests, onFault: (message) => session.#onFault(message) });
-    if (controller !== undefined) await session.#attach(controller);
+    if (ownOf === undefined) await session.#attach();
     return session;
   }
 
@@ -83,12 +84,13 @@ class BenchSession {
     return (await fetch(`${this.config.sessionUrl}${path}`)).json();
   }
 
-  /** The page's forecasters for the names of a forecaster and a controller, with loaded models. */
-  async #forecasters(name: ForecasterName, controller: string): Promise<Forecaster[]> {
+  /** The page's forecasters, with loaded models. */
+  async #forecasters(name: ForecasterName): Promise<Forecaster[]> {
+    const { controller, oracleForm } = this.#algorithm;
     const { scenario, joinSeconds, model, onnx, serviceUrl } = this.config;
     if (name === 'oracle') {
       const link = (await this.#json('link')) as PublishedLink;
-      this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds }, controller);
+      this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds }, oracleForm);
       this.#requests.onResponse = this.#oracle.anchor;
       return [this.#oracle.forecaster];
     }
@@ -106,22 +108,21 @@ class BenchSession {
   }
 
   /** Returns one of the plugin's controllers as its name, as users give it, and any other as an object. */
-  async #controller(name: string): Promise<NonNullable<LeoAbrOptions['controller']>> {
+  async #controller(): Promise<NonNullable<LeoAbrOptions['controller']>> {
     const { seed, own } = this.config;
+    const { controller: name } = this.#algorithm;
     if ((CONTROLLER_NAMES as readonly string[]).includes(name)) return name as ControllerName;
-    const create = own && (await importOwnAlgorithms([own])).get(name);
-    return create?.({ seed }) ?? createController(name, { seed });
+    return controllerOf(this.#algorithm, seed, await importOwnAlgorithms(own ? [own] : []));
   }
 
-  /** Attaches the plugin with a controller of this name, with the forecaster that the algorithm names. */
-  async #attach(name: string): Promise<void> {
-    const { scenario, seed, algorithm } = this.config;
-    const { forecaster, catchUp } = browserAlgorithm(algorithm);
-    const controller = await this.#controller(name);
-    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster, name);
-    const objective = objectiveOf(name);
+  /** Attaches the plugin with the algorithm's controller and forecaster. */
+  async #attach(): Promise<void> {
+    const { scenario, seed } = this.config;
+    const { forecaster, catchUp, objective } = this.#algorithm;
+    const controller = await this.#controller();
+    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster);
     const indexOf = (id: string) => Number((this.#player.representationId?.(id) ?? id).replace('video-', ''));
-    const quality = scenarioQualities(scenario, objective, indexOf);
+    const quality = scenarioQualities(scenario, this.#algorithm, indexOf);
     const options: LeoAbrOptions = {
       controller,
       sizes: await this.#json('sizes.json'),
@@ -132,7 +133,7 @@ class BenchSession {
       ...(quality && { quality }),
     };
     const tools: Tools = {
-      weightsOf: scenarioWeights(scenario, objective, pricePerMbpsOf(name)),
+      weightsOf: scenarioWeights(scenario, this.#algorithm),
       observed: (one) => {
         const observed = new ObservedController(one, { timings: true });
         this.#controllers.push(observed);

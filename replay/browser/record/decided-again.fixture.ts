@@ -1,8 +1,8 @@
 /** Makes logged decisions again, from their inputs in the log. */
 
 import type { QuantileForecast, ValidForecast } from '../../../abr/forecast.ts';
-import { type Controller, createController } from '../../../abr/index.ts';
-import { splitAlgorithm } from '../../forecasters.ts';
+import type { Controller } from '../../../abr/index.ts';
+import { controllerOf, parseAlgorithm } from '../../algorithms.ts';
 import type { OwnControllers } from '../../own-algorithm.ts';
 import type { DecisionRecord } from './decisions.ts';
 
@@ -19,8 +19,7 @@ export function decidedAgain(
 ): [recorded: number, again: number | 'keep'][] {
   // The player's own ABR is no controller.
   if (decisions.length === 0) return [];
-  const { controller: name } = splitAlgorithm(algorithm, 'algorithm');
-  const controller = own.get(name)?.({ seed }) ?? createController(name, { seed });
+  const controller = controllerOf(parseAlgorithm(algorithm, 'algorithm'), seed, own);
   return decisions.flatMap((record) => {
     if (record.forecast?.kind === 'path') return [];
     const again = answerOf(controller, record);

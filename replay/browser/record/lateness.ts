@@ -6,8 +6,8 @@
  * count as lateness (docs/decisions/README.md).
  */
 
+import type { PlayerName } from '../../algorithms.ts';
 import { groupBy } from '../../evaluation/group-by.ts';
-import type { PlayerName } from '../../forecasters.ts';
 import type { RequestLogEntry } from '../../origin/index.ts';
 import type { BrowserModel } from '../../scenarios.ts';
 import type { BrowserSessionRecord, DownloadTiming } from './session-record.ts';

@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Controller, createController } from '../../../abr/index.ts';
+import type { Controller } from '../../../abr/index.ts';
 import { between, forAll, whole } from '../../../abr/property.fixture.ts';
+import { createController } from '../../algorithms.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import { testTrace } from '../../evaluation/test-sessions.fixture.ts';
 import type { RequestLogEntry } from '../../origin/index.ts';

@@ -144,11 +144,11 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.flow.clock.nowSeconds();
-    const { forecaster, objective = 'linear', pricePerMbps = 0, seed = 0, downloadsKept } = options;
-    const quality = scenarioQualities(scenario, objective, indexOf);
-    const given = resolveOptions({ controller, seed, logger: null, qoe: objective, ...(quality && { quality }) });
+    const { forecaster, objective: qoe = 'linear', seed = 0, downloadsKept } = options;
+    const quality = scenarioQualities(scenario, options, indexOf);
+    const given = resolveOptions({ controller, seed, logger: null, qoe, ...(quality && { quality }) });
     const resolved = assemble(given, host, {
-      weightsOf: scenarioWeights(scenario, objective, pricePerMbps),
+      weightsOf: scenarioWeights(scenario, options),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       downloadsKept,
     });

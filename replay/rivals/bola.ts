@@ -10,9 +10,9 @@
  * Vp is the value at which this score of the top representation is 0 when the buffer has room for one more segment.
  */
 
-import type { Controller, Decision, PlayerState } from '../controller.ts';
-import { ewmaThroughputBps } from '../state/ewma-throughput.ts';
-import { highestWithin } from '../state/ladder.ts';
+import type { Controller, Decision, PlayerState } from '../../abr/controller.ts';
+import { ewmaThroughputBps } from '../../abr/state/ewma-throughput.ts';
+import { highestWithin } from '../../abr/state/ladder.ts';
 
 /** Weight of uninterrupted playback against utility, gamma * p: the paper's 5. */
 const GP = 5;

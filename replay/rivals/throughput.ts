@@ -3,9 +3,9 @@
  * AbandonRequestsRule acts beside it.
  */
 
-import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
-import { ewmaThroughputBps } from '../state/ewma-throughput.ts';
-import { highestWithin } from '../state/ladder.ts';
+import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
+import { ewmaThroughputBps } from '../../abr/state/ewma-throughput.ts';
+import { highestWithin } from '../../abr/state/ladder.ts';
 import { abandonRequest, isAfterAbandonment } from './dash-js/abandon-requests.ts';
 
 /** dash.js's `bandwidthSafetyFactor`. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Controller, Download, InFlight, PlayerState } from '../../controller.ts';
-import { forAll } from '../../property.fixture.ts';
-import { anyQuestion, inFlightOf, stateOf } from '../../random-states.fixture.ts';
+import type { Controller, Download, InFlight, PlayerState } from '../../../abr/controller.ts';
+import { forAll } from '../../../abr/property.fixture.ts';
+import { anyQuestion, inFlightOf, stateOf } from '../../../abr/random-states.fixture.ts';
 import { Throughput } from '../throughput.ts';
 import { createBolaE, createDynamic } from './dash-rules.ts';
 

@@ -11,7 +11,7 @@
  * Here rates are not rounded to kbit/s. Buffer levels are exact, where dash.js reads them at the element's events.
  */
 
-import type { Controller, Decision, InFlight, PlayerState } from '../../controller.ts';
+import type { Controller, Decision, InFlight, PlayerState } from '../../../abr/controller.ts';
 import { abandonRequest } from './abandon-requests.ts';
 import { DashSession } from './dash-session.ts';
 

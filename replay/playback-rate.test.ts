@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createController } from './algorithms.ts';
-import type { Controller, Decision, PlayerState } from './controller.ts';
-import { PiecewisePath } from './mpc/capacity-path.ts';
-import { createMpcD } from './mpc/mpc-d.ts';
-import { MpcO } from './mpc/mpc-o.ts';
-import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
-import { createLiveMpcL } from './mpc-l/live/live-mpc-l.ts';
-import { MPC_L_TUNING } from './mpc-l/options.ts';
-import { forAll } from './property.fixture.ts';
+import type { Controller, Decision, PlayerState } from '../abr/controller.ts';
+import { PiecewisePath } from '../abr/mpc/capacity-path.ts';
+import { createMpcD } from '../abr/mpc/mpc-d.ts';
+import { MpcO } from '../abr/mpc/mpc-o.ts';
+import { evaluationsOf } from '../abr/mpc-l/evaluations.fixture.ts';
+import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
+import { MPC_L_TUNING } from '../abr/mpc-l/options.ts';
+import { forAll } from '../abr/property.fixture.ts';
 import {
   alongPath,
   anyDownloads,
@@ -18,7 +17,8 @@ import {
   quantilesOf,
   rateOf,
   stateOf,
-} from './random-states.fixture.ts';
+} from '../abr/random-states.fixture.ts';
+import { createController } from './algorithms.ts';
 
 const SEED = { seed: 7 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { PlayerState } from '../controller.ts';
-import { downloadsOf, stateOf } from '../random-states.fixture.ts';
+import type { PlayerState } from '../../abr/controller.ts';
+import { downloadsOf, stateOf } from '../../abr/random-states.fixture.ts';
 import { Bola } from './bola.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
