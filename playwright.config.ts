@@ -41,6 +41,7 @@ const engines = ENGINES.flatMap((engine) => {
 
 const TOOLS = ['benchmark.spec.ts', 'demo/*.spec.ts', 'package/*.spec.ts'];
 const ZOO = 'zoo/*.spec.ts';
+const EXAMPLES = 'examples/*.spec.ts';
 
 export default defineConfig<object, WorkerFixtures>({
   testDir: 'e2e',
@@ -51,8 +52,9 @@ export default defineConfig<object, WorkerFixtures>({
     // These files compute more than they wait, so one runs beside two of the others, which take longer. Two servers of
     // the demo would also share Vite's cache.
     { name: 'tools', testMatch: TOOLS, workers: 1 },
-    { name: 'plugin', testIgnore: [...TOOLS, ZOO] },
+    { name: 'plugin', testIgnore: [...TOOLS, ZOO, EXAMPLES] },
     { name: 'zoo', testMatch: ZOO },
+    { name: 'examples', testMatch: EXAMPLES },
     ...engines,
   ],
   reporter: 'list',

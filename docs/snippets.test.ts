@@ -295,9 +295,22 @@ test("the example of a trial's configuration is valid", () => {
   expect(example).toMatchObject({ enabled: true, shares: { player: 0.99, 'mpc-l': 0.01 } });
 });
 
-test('reports and the citation have the version of the package', () => {
+test.each(
+  [...readFileSync(join(ROOT, 'docs/wrappers.md'), 'utf8').matchAll(/^\|.*\| (.*`.*) +\| \[.*\]\(\.\.\/(.*)\)/gm)].map(
+    ([, code, example]) => ({ code: code!, example: example! }),
+  ),
+)("docs/wrappers.md's code is in $example", ({ code, example }) => {
+  const text = readFileSync(join(ROOT, example), 'utf8');
+  expect([...code.matchAll(/`([^`]+)`/g)].map(([, part]) => part!).filter((part) => !text.includes(part))).toEqual([]);
+});
+
+test('examples, reports and the citation have the version of the package', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   expect(VERSION).toBe(version);
+  for (const name of readdirSync(join(ROOT, 'examples')).filter((one) => !one.includes('.'))) {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'examples', name, 'package.json'), 'utf8'));
+    expect({ name, is: dependencies['leo-abr'] }).toEqual({ name, is: `file:../leo-abr-${version}.tgz` });
+  }
   expect(readFileSync(join(ROOT, 'CITATION.cff'), 'utf8')).toContain(`\nversion: ${version}\n`);
 });
 

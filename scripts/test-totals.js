@@ -1,7 +1,7 @@
 /** The parts of `npm run test:all`, and the counts of tests in the test runners' JSON reports. */
 
 /** A job of .github/workflows/test.yml each: the unit tests, and projects of playwright.config.ts. */
-export const PARTS = ['unit', 'plugin', 'zoo', 'tools', 'engines'];
+export const PARTS = ['unit', 'plugin', 'zoo', 'tools', 'examples', 'engines'];
 
 /** So many tests that needed to run again fail a run. */
 const TOO_MANY_RETRIED = 3;

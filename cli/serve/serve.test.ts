@@ -249,13 +249,14 @@ describe('serve-demo', () => {
           'react/main.tsx',
         ]) {
           const code = readFileSync(new URL(`../../examples/${page}`, import.meta.url), 'utf8');
-          const [stream = ''] = /http:\/\/127\.0\.0\.1:8788\/[^'"]+/.exec(code) ?? [];
-          const manifest = await fetch(stream.replace('http://127.0.0.1:8788', url));
-          expect([page, manifest.status, await manifest.text()]).toEqual([
-            page,
-            200,
-            expect.stringMatching(/MPD|#EXTM3U/),
-          ]);
+          for (const [stream] of code.matchAll(/http:\/\/127\.0\.0\.1:8788\/[^'"]+/g)) {
+            const manifest = await fetch(stream.replace('http://127.0.0.1:8788', url));
+            expect([stream, manifest.status, await manifest.text()]).toEqual([
+              stream,
+              200,
+              expect.stringMatching(/MPD|#EXTM3U/),
+            ]);
+          }
         }
         const upload = { file: 'own.csv', text: 'time_s,throughput_mbps,rtt_ms,loss\n0,5,,\n1,6,,\n' };
         const added = await fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(upload) });

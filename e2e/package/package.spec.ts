@@ -162,7 +162,7 @@ test('examples/README.md: its commands need no answer', async () => {
   const [, block = ''] = /```sh\n(npm[\s\S]*?)```/.exec(read('examples/README.md')) ?? [];
   // The package is packed above.
   const rest = block.slice(block.indexOf('cd examples'));
-  expect(rest).toMatch(/^cd examples\/plain\nnpm install .*\nnpx vite\n$/);
+  expect(rest).toBe('cd examples/plain\nnpm install\nnpm start\n');
   const { status } = spawnSync('npm', ['view', 'vite', 'version'], { stdio: 'ignore' });
   test.skip(status !== 0, "npm's registry cannot be reached");
   const copy = join(folder, 'copy/examples');
@@ -182,7 +182,6 @@ test('examples/README.md: its commands need no answer', async () => {
   };
   await start('plain', ['dash.html', 'hls.html', 'shaka.html']);
   await start('vite', ['', 'main.ts']);
-  await start('react', ['', 'main.tsx']);
 });
 
 test("docs/live.md's server passes on chunks as they come, and listens on the loopback only", async () => {

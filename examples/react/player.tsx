@@ -1,16 +1,16 @@
 import Hls from 'hls.js';
 import { createLeoAbrController } from 'leo-abr/hls';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 
-/** Plays an HLS stream and shows the latest decision. */
-export function Player({ url }: { url: string }) {
+/** Plays an HLS stream and reports each decision as a line. */
+export function Player({ url, onDecision }: { url: string; onDecision(line: string): void }) {
   const video = useRef<HTMLVideoElement>(null);
-  const [decision, setDecision] = useState('');
+  const report = useEffectEvent(onDecision);
 
   useEffect(() => {
     const leoAbr = createLeoAbrController();
     leoAbr.handle.on('decision', ({ state, representationId, decision }) => {
-      setDecision(`${state.segmentIndex} ${representationId}: ${decision.reason}`);
+      report(`${state.segmentIndex} ${representationId}: ${decision.reason}\n`);
     });
     const hls = new Hls({ abrController: leoAbr });
     hls.loadSource(url);
@@ -18,10 +18,5 @@ export function Player({ url }: { url: string }) {
     return () => hls.destroy();
   }, [url]);
 
-  return (
-    <>
-      <video ref={video} muted autoPlay controls width={640} />
-      <pre>{decision}</pre>
-    </>
-  );
+  return <video ref={video} muted autoPlay controls width={640} />;
 }

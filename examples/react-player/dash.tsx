@@ -1,0 +1,38 @@
+import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr';
+import { StrictMode, useRef, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import ReactPlayer from 'react-player';
+
+function App() {
+  const video = useRef<HTMLVideoElement>(null);
+  const handle = useRef<LeoAbrHandle>(null);
+  const [src, setSrc] = useState('http://127.0.0.1:8788/stream.mpd');
+  const [lines, setLines] = useState('');
+
+  const attach = () => {
+    if (handle.current) return;
+    handle.current = attachLeoAbr(video.current.api);
+    handle.current.on('decision', ({ state, representationId, decision }) => {
+      setLines((lines) => `${lines}${state.segmentIndex} ${representationId}: ${decision.reason}\n`);
+    });
+  };
+
+  return (
+    <>
+      <ReactPlayer ref={video} src={src} onReady={attach} playing muted controls />
+      <button type="button" onClick={() => setSrc('http://127.0.0.1:8788/stream.mpd?next')}>
+        Next stream
+      </button>
+      <button type="button" onClick={() => handle.current?.detach()}>
+        Detach
+      </button>
+      <pre>{lines}</pre>
+    </>
+  );
+}
+
+createRoot(document.querySelector('#app')!).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,37 @@
+import { createLeoAbrController } from 'leo-abr/hls';
+import { StrictMode, useEffect, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import ReactPlayer from 'react-player';
+
+const leoAbr = createLeoAbrController();
+const config = { hls: { abrController: leoAbr } };
+
+function App() {
+  const [src, setSrc] = useState('http://127.0.0.1:8788/stream.m3u8');
+  const [lines, setLines] = useState('');
+
+  useEffect(() =>
+    leoAbr.handle.on('decision', ({ state, representationId, decision }) => {
+      setLines((lines) => `${lines}${state.segmentIndex} ${representationId}: ${decision.reason}\n`);
+    }),
+  );
+
+  return (
+    <>
+      <ReactPlayer src={src} config={config} playing muted controls />
+      <button type="button" onClick={() => setSrc('http://127.0.0.1:8788/stream.m3u8?next')}>
+        Next stream
+      </button>
+      <button type="button" onClick={() => leoAbr.handle.detach()}>
+        Detach
+      </button>
+      <pre>{lines}</pre>
+    </>
+  );
+}
+
+createRoot(document.querySelector('#app')!).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);
