@@ -173,10 +173,7 @@ test.each([
 test('the same seed gives the same bytes, in shards and merged too', async () => {
   const flags = { starts: 'every:32', seed: '7', segments: '12' };
   expect(await simulate({ ...flags, out: at('whole.json') })).toMatchObject({
-    ...{
-      status: 0,
-      stdout: expect.stringMatching(/^With `mpc-o` instead of `mpc-d` \(\d+ pairs\), .*\n\nalgorithm /),
-    },
+    ...{ status: 0, stdout: expect.stringMatching(/^With `mpc-o` instead of `mpc-d` \(\d+ pairs\), .*\n\nalgorithm /) },
     stderr: expect.not.stringContaining('algorithm '),
   });
   const text = read('whole.json');

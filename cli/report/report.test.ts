@@ -325,11 +325,7 @@ test('live sessions have columns of their own', () => {
         'below 0.1 s / min': '0.00',
       },
       ...{ 'stall s / min': '0.50', 'latency, s': '1.30', 'latency p95, s': '1.50', 'off rate 1, %': '25.0' },
-      ...{
-        'perceived, difference': '0.0',
-        'QoE, difference': '0.00',
-        'Mbit/s, difference': '+0.50',
-      },
+      ...{ 'perceived, difference': '0.0', 'QoE, difference': '0.00', 'Mbit/s, difference': '+0.50' },
       'data, %, difference': '−37.5',
       ...{ 'stalls / min, difference': '0.00', 'stall s / min, difference': '0.00', 'latency, s, difference': '+0.10' },
     }),

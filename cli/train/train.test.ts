@@ -47,15 +47,7 @@ function putEnvironment(): string[] {
   const golden = [{ features: SHIPPED_FILE.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
   const own = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
   const scores = { stepEndsSeconds: [1], datasets: { own } };
-  const fit = {
-    settings: { hidden: [24, 16] },
-    seed: 1,
-    rows: 12,
-    numpy: '2',
-    scoresAreHeldOut: true,
-    scores,
-    golden,
-  };
+  const fit = { settings: { hidden: [24, 16] }, seed: 1, rows: 12, numpy: '2', scoresAreHeldOut: true, scores, golden };
   writeFileSync(at('trained.json'), JSON.stringify({ ...SHIPPED_FILE, name: 'mine', fit }));
   const python = `#!${process.execPath}
 const { copyFileSync, readFileSync, writeFileSync } = require('node:fs');

@@ -32,11 +32,7 @@ describePlayers([['dash'], ['hls.js'], ['Shaka 5']] as const, (playerName) => {
         const atSeconds = video.currentTime;
         Object.assign(video, { width: 640, height: 360 });
         await window.lab.until('the largest picture', () => video.videoWidth === 160, lab);
-        return {
-          small,
-          afterSeconds: video.currentTime - atSeconds,
-          faults: lab.faults,
-        };
+        return { small, afterSeconds: video.currentTime - atSeconds, faults: lab.faults };
       },
       { manifest, settings: LIMITS[playerName] },
     );

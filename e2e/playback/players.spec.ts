@@ -95,10 +95,7 @@ describePlayers(PLAYERS, (playerName, abandonmentSettings) => {
       // If a segment has two decisions, the second holds. hls.js gets two decisions on the first segment.
       const decisions = all.filter(({ state }, i) => state.segmentIndex !== all[i + 1]?.state.segmentIndex);
       const states = decisions.map(({ state }) => state);
-      const decided = decisions.map(({ state, representationId }) => ({
-        index: state.segmentIndex,
-        representationId,
-      }));
+      const decided = decisions.map(({ state, representationId }) => ({ index: state.segmentIndex, representationId }));
       expect(decided).toEqual(one.requests);
       for (const [i, state] of states.entries()) {
         expect(state.segmentsRemaining).toBe(8 - i);

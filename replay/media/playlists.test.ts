@@ -7,12 +7,7 @@ const ladderBps = [300e3, 750e3];
 /** Segments of 4 s, each 1 % larger than the segment before. */
 const segmentSizesBits = Array.from({ length: 6 }, (_, i) => ladderBps.map((bps) => bps * 4 * (1 + i / 100)));
 const base: PresentationOptions = { ladderBps, segmentSeconds: 4, segmentSizesBits };
-const live: LiveStream = {
-  chunkSeconds: 1,
-  encoderLatencySeconds: 0.3,
-  targetLatencySeconds: 3,
-  timeShiftSeconds: 8,
-};
+const live: LiveStream = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 3, timeShiftSeconds: 8 };
 const joinUtcMs = Date.UTC(2025, 5, 1, 12);
 const at = (sessionSeconds: number) => ({ sessionSeconds, utcMs: joinUtcMs + sessionSeconds * 1000 });
 

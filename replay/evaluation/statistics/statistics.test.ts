@@ -315,10 +315,7 @@ test('the tail is ceil(5 %)', () => {
 });
 
 test('law: statistics of a resample equal those of the sample with repeated values', () => {
-  const unit = fc.record({
-    values: fc.array(between(-100, 100), { minLength: 1, maxLength: 9 }),
-    count: whole(0, 4),
-  });
+  const unit = fc.record({ values: fc.array(between(-100, 100), { minLength: 1, maxLength: 9 }), count: whole(0, 4) });
   forAll([fc.array(unit, { minLength: 1, maxLength: 7 })], { seed: 1 }, (units) => {
     const values = units.flatMap((u) => u.values);
     const unitOf = units.flatMap((u, index) => u.values.map(() => index));
