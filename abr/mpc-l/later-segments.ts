@@ -1,9 +1,9 @@
 /** The segments after the segment to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
-import { type ChangePrices, QOE_UNIT_SECONDS, type StallPrices } from '../qoe/qoe.ts';
+import { type ChangePrices, QOE_UNIT_SECONDS, type StallPrices, stallCost } from '../qoe/qoe.ts';
 import { bufferedSecondValue, horizonOf } from '../state/horizon.ts';
-import { qualitiesAt, secondsAt, sizesAt } from '../state/ladder.ts';
+import { qualitiesAt, secondsAt, sizesAt, worthsAt } from '../state/ladder.ts';
 import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { ForecastSteps } from './forecast-steps.ts';
@@ -15,6 +15,8 @@ const STALL_AVERSION = 4;
 /** Share of the worst futures, and their extra weight at risk 1. */
 const TAIL_SHARE = 0.2;
 const TAIL_WEIGHT = 0.3;
+/** Mean duration of an outage. */
+export const OUTAGE_SECONDS = 20;
 /** Until this time the session prepares less for outages, by the 4th power, so that a new viewer sees a good picture. */
 const PREPARED_SECONDS = 75;
 
@@ -33,8 +35,8 @@ export interface ValueProblem {
   /** Value of a buffered second after the last stage, per rank. */
   bufferValuePerSecond: readonly number[];
   costs: Required<StallPrices> & ChangePrices;
-  /** Outages beyond the ranks' capacity that begin per second. */
-  outagesPerSecond: number;
+  /** Expected cost per second of outages beyond the ranks' capacity that begin while nothing is buffered. */
+  outageCostPerSecond: number;
   /** Duration of the segment to decide on. */
   decidedSeconds: number;
   /** Usual duration of a segment: the player sends a request when the buffer has room for it. */
@@ -60,6 +62,8 @@ export interface LaterSegment {
   transitions: Float64Array;
   sizesBits: readonly number[];
   qualities: readonly number[];
+  /** Qualities less the price of the bits. */
+  worths: readonly number[];
   /** Share of the previous segment's viewers who watch this segment, 0 to 1. */
   watchShare: number;
 }
@@ -93,6 +97,9 @@ export function laterSegments(
   const lastCapacity = [...capacityBps.subarray((stepEndsSeconds.length - 1) * bins, stepEndsSeconds.length * bins)];
   const shares = watchShares(state, count + 1, options.watchSeconds);
   const lastQualities = qualitiesAt(state, count + 1);
+  const lastWorths = worthsAt(state, count + 1);
+  const costs = { ...weights, ...stallCostsOf(state, options) };
+  const outagesPerSecond = tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 4);
   const isEnd = segmentsRemaining <= count + 1;
   let endSeconds = decidedSeconds;
   const stages = Array.from({ length: count }, (_, i): LaterSegment => {
@@ -107,7 +114,8 @@ export function laterSegments(
       transitions,
       sizesBits: sizesAt(state, i + 1),
       // Without qualities or prices of their own, all segments share the last ones.
-      qualities: state.upcomingQualities || weights.pricePerMbps ? qualitiesAt(state, i + 1) : lastQualities,
+      qualities: state.upcomingQualities ? qualitiesAt(state, i + 1) : lastQualities,
+      worths: state.upcomingQualities || weights.pricePerMbps ? worthsAt(state, i + 1) : lastWorths,
       watchShare: shares[i + 1]! / shares[i]!,
     };
   });
@@ -119,10 +127,10 @@ export function laterSegments(
     count: state.ladderBps.length,
     stages,
     bufferValuePerSecond: lastCapacity.map((bps) =>
-      isEnd ? 0 : (shares[count + 1]! / shares[count]!) * bufferedSecondValue(state, lastQualities, bps),
+      isEnd ? 0 : (shares[count + 1]! / shares[count]!) * bufferedSecondValue(state, lastWorths, bps),
     ),
-    costs: { ...weights, ...stallCostsOf(state, options) },
-    outagesPerSecond: tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 4),
+    costs,
+    outageCostPerSecond: outagesPerSecond * (weights.outage ?? stallCost(costs, OUTAGE_SECONDS)),
     segmentSeconds,
     bufferCapSeconds: state.bufferCapSeconds / playbackRate,
     latencySeconds,

@@ -6,7 +6,7 @@ import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
 import { beginShare } from '../qoe/freezes.ts';
-import { changeCost, qoeWeights } from '../qoe/qoe.ts';
+import { changeCost, type QoeWeights, qoeWeights } from '../qoe/qoe.ts';
 import {
   alongPath,
   anyQuantiles,
@@ -171,25 +171,26 @@ test('of a long segment, and before one, the plan takes a lower bitrate', () => 
   const chosen = (upcomingSeconds: number[]) => {
     const upcomingSizesBits = upcomingSeconds.map((seconds) => ladderBps.map((bps) => bps * seconds));
     const state = stateOf(ladderBps, { bufferLevelSeconds: 4, upcomingSeconds, upcomingSizesBits });
-    return createLiveMpcL({ tuning: { outagesPerSecond: 0.004 } }).decide(state, quantilesOf(3.85e6)).representation;
+    return createLiveMpcL({ tuning: { outagesPerSecond: 0.144 } }).decide(state, quantilesOf(3.85e6)).representation;
   };
   expect([chosen([4, 4, 4]), chosen([4, 12, 4]), chosen([12, 4, 4])]).toEqual([1, 0, 0]);
 });
 
 test('an outage counts more the less is buffered, and in the first minute less', () => {
-  const lossAt = (nowSeconds: number, bufferLevelSeconds: number) => {
-    const session = { nowSeconds, bufferLevelSeconds, bufferCapSeconds: 60, segmentsRemaining: 2 };
+  const { outage, ...weights } = stateOf([1e6, 4e6]).weights;
+  const lossAt = (nowSeconds: number, bufferLevelSeconds: number, prices: QoeWeights = weights) => {
+    const session = { nowSeconds, bufferLevelSeconds, bufferCapSeconds: 60, segmentsRemaining: 2, weights: prices };
     const forecast = quantilesOf(40e6, { issuedAtMs: 1000 * nowSeconds });
     const options = { watchSeconds: Number.POSITIVE_INFINITY, risk: 0 };
     const scoreWith = (outagesPerSecond: number) =>
       evaluationsOf(stateOf([1e6, 4e6], session), forecast, { ...options, tuning: { outagesPerSecond } })[1]!.score;
     return scoreWith(0) - scoreWith(0.001);
   };
-  const { mu } = stateOf([1e6, 4e6]).weights;
   // One later segment; at 40 Mbit/s a segment of 4 s takes 0.45 s, so 3.55 s are gained.
   for (const buffered of [4, 12, 40]) {
-    const expected = mu * 0.001 * 4 * 20 * Math.exp(-(buffered + 3.55) / 20);
+    const expected = weights.mu * 0.001 * 4 * 20 * Math.exp(-(buffered + 3.55) / 20);
     expect(lossAt(75, buffered) / expected).toBeCloseTo(1, 1);
+    expect(lossAt(75, buffered, { ...weights, outage: outage! }) / expected).toBeCloseTo(1 / 20, 2);
   }
   expect(lossAt(0, 12)).toBe(0);
   expect(lossAt(37.5, 12) / lossAt(75, 12)).toBeCloseTo(1 / 16, 9);

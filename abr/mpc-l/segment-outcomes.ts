@@ -2,7 +2,7 @@
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, type StallPrices, stallCost } from '../qoe/qoe.ts';
-import { qualitiesAt, secondsAt, sizesAt, switchCosts } from '../state/ladder.ts';
+import { secondsAt, sizesAt, switchCosts, worthsAt } from '../state/ladder.ts';
 import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';
@@ -105,7 +105,7 @@ export class SegmentOutcomes implements Outcomes {
     this._sizesBits = sizesAt(_state, 0).map((bits, r) => bits + missingBits(r));
     this._addedSeconds = next.map((one) => Math.max(one, seconds) / playbackRate);
     const switches = switchCosts(_state);
-    this._gains = qualitiesAt(_state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
+    this._gains = worthsAt(_state, 0).map((worth, r) => (seconds / QOE_UNIT_SECONDS) * worth - switches[r]!);
     this._stallCosts = stallCostsOf(_state, _options);
     this._segmentSeconds = seconds / playbackRate;
     this._playableSeconds = isPaused ? Number.POSITIVE_INFINITY : started ? playable : 0;

@@ -26,19 +26,18 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
     }
     best = Math.max(best, q - changeCost(costs, qualities[previous]!, qualities[r]!));
   }
-  const outageCost = costs.mu * 20 + costs.stall;
-  const outage = outageCost * problem.outagesPerSecond * stage.seconds * Math.exp(-buffered / 20);
+  const outage = problem.outageCostPerSecond * stage.seconds * Math.exp(-buffered / 20);
   return stage.watchShare * (best - outage);
 }
 
 /** G: quality and stall of representation `r` at the rates of rank `to`, and V after it. The better of keep and abandon. */
 function outcome(problem: ValueProblem, k: number, buffered: number, rates: number[], to: number, r: number): number {
   const { costs, latencySeconds, reactionSeconds, patienceSeconds } = problem;
-  const { qualities, sizesBits, qualityScale, seconds: ownSeconds } = problem.stages[k]!;
+  const { qualities, worths, sizesBits, qualityScale, seconds: ownSeconds } = problem.stages[k]!;
   const playable = Math.max(0, buffered - problem.stallLevelSeconds);
   const takes = (choice: number) => latencySeconds + transferSeconds(sizesBits[choice]!, rates, to);
   const arrived = (choice: number, seconds: number) =>
-    qualityScale * qualities[choice]! -
+    qualityScale * worths[choice]! -
     stallCost(costs, Math.max(0, seconds - playable)) +
     referenceValue(problem, buffered - Math.min(seconds, playable) + ownSeconds, to, choice, k + 1);
   const seconds = takes(r);

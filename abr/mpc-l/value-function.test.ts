@@ -29,6 +29,7 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
     factor: between(0.5, 2),
     watchShare: fc.constantFrom(0.6, 0.95, 1),
     scene: fc.constantFrom(0.7, 1),
+    price: fc.constantFrom(0, 0.2, 1.2),
     length: fc.constantFrom(1, 1, 2.5),
   });
   return rungs.chain((steps) => {
@@ -43,7 +44,7 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
           lambda: fc.constantFrom(0, 0.5, 1),
           rise: fc.constantFrom(0, 0.5),
         }),
-        outagesPerSecond: fc.constantFrom(0, 0.002),
+        outageCostPerSecond: fc.constantFrom(0, 0.4),
         latencySeconds: fc.constantFrom(0, 0.04, 0.3),
         stallLevelSeconds: fc.constantFrom(0, 0.12),
         reactionSeconds: fc.constantFrom(0.5, 2, Number.POSITIVE_INFINITY),
@@ -65,12 +66,13 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
         bufferCapSeconds: cap * segmentSeconds,
         decidedSeconds: segmentSeconds,
         count: rungQualities.length,
-        stages: drawn.map(({ correlation, factor, watchShare, scene, length }) => ({
+        stages: drawn.map(({ correlation, factor, watchShare, scene, price, length }) => ({
           seconds: length * segmentSeconds,
           qualityScale: (length * segmentSeconds) / 4,
           watchShare,
           transitions: inRowsOfMost(bins, rankTransitions(bins, correlation, { weight: 0.1, tail: 0.2 })),
           qualities: rungQualities.map((q) => scene * q),
+          worths: rungQualities.map((q) => (scene - price) * q),
           sizesBits: rungQualities.map((q) => (q + 0.5) * 1e6 * length * segmentSeconds * factor),
         })),
       }));

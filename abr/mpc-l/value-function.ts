@@ -6,9 +6,9 @@
  * backward recursion per segment is
  *
  *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w (max_r (Q(b, i, r) - S(p, r)) - O(b))
- *   G(b, j, r) = q(r) L/4 - C(stall) + V_next(b', j, r)
+ *   G(b, j, r) = u(r) L/4 - C(stall) + V_next(b', j, r)
  *
- * with q the quality of this segment, S the cost of the switch, C the cost of the stall, w the share of the previous
+ * with u the quality of this segment less the price of its bits, S the cost of the switch, C the cost of the stall, w the share of the previous
  * segment's viewers who still watch, and O the expected cost of an outage that begins in this segment: at rate h, for
  * an exponential time of mean D, O(b) = h L C(D) exp(-b / D). The download runs at the capacity of rank j, interpolated
  * between the middles of the forecast's steps. Elapsed time is not a state variable: apart from stalls it equals the
@@ -21,7 +21,7 @@
 
 import { beginShare } from '../qoe/freezes.ts';
 import { changeCost } from '../qoe/qoe.ts';
-import type { ValueProblem } from './later-segments.ts';
+import { OUTAGE_SECONDS, type ValueProblem } from './later-segments.ts';
 
 /** The grid of buffer levels is finer near empty, where the value bends. On recordings no choice gains from more points. */
 const POINTS = 25;
@@ -40,9 +40,6 @@ const RANK_HOLD_SECONDS = 5;
 
 /** A download has the capacity of its middle, about this many segment durations after its request. */
 const LOOK_AHEAD = 0.25;
-
-/** Mean duration of an outage. */
-const OUTAGE_SECONDS = 20;
 
 /** A problem has at most as many ranks. */
 export const MOST_BINS = 8;
@@ -85,7 +82,6 @@ export class ValueFunction {
     this._problem = problem;
     this._count = problem.count;
     const { mu, stall } = problem.costs;
-    const outageCost = problem.outagesPerSecond * (mu * OUTAGE_SECONDS + stall);
     this._topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
     this._partsPerSecond = ((1 - 1e-12) * PARTS) / this._topLevel;
     this._mu = mu;
@@ -97,7 +93,7 @@ export class ValueFunction {
       this._playable[n] = Math.max(0, level - problem.stallLevelSeconds);
       this._abandonedAt[n] = Math.max(problem.reactionSeconds, this._playable[n]! - problem.patienceSeconds);
       if (n > 0) this._perWidth[n - 1] = 1 / (level - this._levels[n - 1]!);
-      this._outageCost[n] = outageCost * Math.exp(-level / OUTAGE_SECONDS);
+      this._outageCost[n] = problem.outageCostPerSecond * Math.exp(-level / OUTAGE_SECONDS);
     }
     const rows = problem.bins * this._count;
     this._later = new Float64Array(rows * POINTS);
@@ -159,7 +155,7 @@ export class ValueFunction {
   /** Writes G(b, j, r) of one rank. */
   private _playDownloads(k: number, rank: number, end: number): void {
     const { bins, latencySeconds, stages } = this._problem;
-    const { sizesBits, qualities, qualityScale, seconds: segmentSeconds } = stages[k]!;
+    const { sizesBits, worths, qualityScale, seconds: segmentSeconds } = stages[k]!;
     const ratesBps = this._ratesBps;
     const outcome = this._outcome;
     const seconds = this._seconds;
@@ -169,7 +165,7 @@ export class ValueFunction {
     const median = (bins >> 1) * POINTS;
     for (let r = 0; r < this._count; r++) {
       const bits = sizesBits[r]!;
-      const gain = qualityScale * qualities[r]!;
+      const gain = qualityScale * worths[r]!;
       const row = r * POINTS;
       const at = rank * this._count * POINTS + row;
       for (let n = this._first; n < end; n++) {
@@ -193,14 +189,14 @@ export class ValueFunction {
   /** The greater value at point `n`: `kept`, or of the download abandoned for a lower representation. */
   private _bestAbandoned(k: number, table: number, r: number, n: number, kept: number): number {
     const { costs, stages } = this._problem;
-    const { qualities, qualityScale } = stages[k]!;
+    const { qualities, worths, qualityScale } = stages[k]!;
     let best = kept;
     for (let lower = 0; lower < r; lower++) {
       const replaced = this._abandonedAt[n]! + this._seconds[lower * POINTS + n]!;
       // A replacement has to arrive sooner.
       if (replaced >= this._seconds[r * POINTS + n]!) continue;
       // V charges the switch to r. The switch from r to `lower` costs extra (exact for p >= r).
-      const gain = qualityScale * qualities[lower]! - changeCost(costs, qualities[r]!, qualities[lower]!);
+      const gain = qualityScale * worths[lower]! - changeCost(costs, qualities[r]!, qualities[lower]!);
       best = Math.max(best, gain + this._valueAfter(table + lower * POINTS, n, replaced));
     }
     return best;

@@ -6,7 +6,7 @@
 import type { Controller, Decision, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type Forecast } from '../forecast.ts';
 import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
-import { qualitiesAt } from '../state/ladder.ts';
+import { worthsAt } from '../state/ladder.ts';
 import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import { createMpcD, type LivePlan, type MpcDOptions } from './mpc-d.ts';
@@ -77,5 +77,5 @@ function valueAfter(horizon: number, state: PlayerState, path: CapacityPath): nu
   if (!(seconds > 0 && seconds < Number.POSITIVE_INFINITY)) return 0;
   const fromSeconds = (horizon * segmentSeconds) / playbackRate;
   const linkBps = (path.cumulativeBits(fromSeconds + seconds) - path.cumulativeBits(fromSeconds)) / seconds;
-  return Math.min(weights.mu, bufferedSecondValue(state, qualitiesAt(state, horizon), linkBps));
+  return Math.min(weights.mu, bufferedSecondValue(state, worthsAt(state, horizon), linkBps));
 }

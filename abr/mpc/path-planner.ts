@@ -2,7 +2,7 @@
 
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { qualitiesAt, sizesAt, switchCosts } from '../state/ladder.ts';
+import { sizesAt, switchCosts, worthsAt } from '../state/ladder.ts';
 import type { CapacityPath } from './capacity-path.ts';
 import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
 
@@ -60,7 +60,7 @@ export class SegmentPlanner implements PathPlanner {
 export function outlookOnPath(state: PlayerState, path: CapacityPath): CandidateOutlook[] {
   const { ladderBps, weights, segmentSeconds } = state;
   const sizesBits = sizesAt(state, 0);
-  const qualities = qualitiesAt(state, 0);
+  const worths = worthsAt(state, 0);
   const switches = switchCosts(state);
   const playableSeconds = state.started ? state.bufferLevelSeconds / state.playbackRate : 0;
   return ladderBps.map((bitrateBps, r) => {
@@ -69,7 +69,7 @@ export function outlookOnPath(state: PlayerState, path: CapacityPath): Candidate
     const expectedStallSeconds = state.isPaused ? 0 : Math.max(0, downloadSeconds - playableSeconds);
     const waiting = state.started ? stallCost(weights, expectedStallSeconds) : weights.mu * expectedStallSeconds;
     const costs = switches[r]! + waiting;
-    const qoe = qualities[r]! - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
+    const qoe = worths[r]! - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
     return { bitrateBps, expectedQoe: isEndless ? Number.NEGATIVE_INFINITY : qoe, expectedStallSeconds };
   });
 }

@@ -26,7 +26,7 @@
 import type { PlayerState } from '../controller.ts';
 import { RISE_SECONDS } from '../qoe/freezes.ts';
 import { changeCost, QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { qualitiesAt, sizesAt, switchCosts } from '../state/ladder.ts';
+import { qualitiesAt, sizesAt, switchCosts, worthsAt } from '../state/ladder.ts';
 import type { CapacityPath } from './capacity-path.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
@@ -87,6 +87,7 @@ class PlanSearch {
   /** `[k][representation]` */
   private readonly _sizesBits: (readonly number[])[];
   private readonly _qualities: (readonly number[])[];
+  private readonly _worths: (readonly number[])[];
   /** Cost of the switch from the previous segment to each representation. */
   private readonly _switchCosts: readonly number[];
   private readonly _tieMargin: number;
@@ -106,6 +107,7 @@ class PlanSearch {
     this._roomSeconds = _options.bufferCap ? roomSeconds : Number.POSITIVE_INFINITY;
     this._sizesBits = Array.from({ length: this._segments }, (_, k) => sizesAt(_state, k));
     this._qualities = Array.from({ length: this._segments }, (_, k) => qualitiesAt(_state, k));
+    this._worths = Array.from({ length: this._segments }, (_, k) => worthsAt(_state, k));
     this._switchCosts = switchCosts(_state);
     this._tieMargin = TIE_TOLERANCE * Math.max(...this._qualities.map((row) => Math.max(...row.map(Math.abs))));
     this._bounds = [ladderBps.map(() => 0)];
@@ -176,7 +178,7 @@ class PlanSearch {
     const { weights, segmentSeconds } = this._state;
     const quality = this._qualities[k]!;
     const cost = k === 0 ? this._switchCosts[next]! : changeCost(weights, quality[last]!, quality[next]!);
-    return this._share(k) * ((quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS - cost);
+    return this._share(k) * ((this._worths[k]![next]! * segmentSeconds) / QOE_UNIT_SECONDS - cost);
   }
 
   private _extend(plan: PartialPlan, k: number, last: number, next: number): PartialPlan {

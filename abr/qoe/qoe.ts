@@ -33,6 +33,8 @@ export interface QoeWeights {
   rise?: number;
   /** Cost of the begin of each freeze after the start, besides its seconds; less if it is short (freezes.ts). Default 0. */
   stall?: number;
+  /** Cost of an outage that a plan prepares for, in units of quality. Default: the cost of a stall of 20 s. */
+  outage?: number;
 }
 
 /** Pensieve's ladder and its QoE-HD qualities. */
@@ -40,11 +42,16 @@ const PENSIEVE_LADDER_BPS = [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3];
 const PENSIEVE_HD_QUALITY = [1, 2, 3, 12, 15, 20];
 const PENSIEVE_HD_MU = 8;
 
-/** The weights for any ladder in bit/s, ascending. mu is the quality of the top bitrate. */
+/**
+ * The weights for any ladder in bit/s, ascending. mu is the quality of the top bitrate. This prices a second of stall at
+ * four seconds of media, where viewers price it at less than one. So an outage costs mu alone: at the cost of its stall,
+ * plans would give up more QoE than outages cost.
+ */
 export function bitrateWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights {
   const lowestBps = ladderBps[0] || 1;
   const quality = (bps: number) => (form === 'linear' ? bps / 1e6 : Math.log(bps / lowestBps));
-  return { quality, mu: quality(ladderBps[ladderBps.length - 1] || 1), lambda: 1 };
+  const mu = quality(ladderBps[ladderBps.length - 1] || 1);
+  return { quality, mu, lambda: 1, outage: mu };
 }
 
 /** `bitrateWeights`, or Pensieve's weights for `hd`, which are undefined on other ladders. */

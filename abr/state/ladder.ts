@@ -26,14 +26,16 @@ export function secondsAt({ upcomingSeconds, segmentSeconds }: PlayerState, k: n
   return (upcomingSeconds && upcomingSeconds[k]) || segmentSeconds;
 }
 
-/**
- * Qualities of the k-th segment from now, less the price of its bits. Unknown qualities equal the last known segment's,
- * or the bitrates'.
- */
-export function qualitiesAt(state: PlayerState, k: number): readonly number[] {
-  const { upcomingQualities: rows, ladderBps, weights } = state;
+/** Qualities of the k-th segment from now. Unknown ones equal the last known segment's, or the bitrates'. */
+export function qualitiesAt({ upcomingQualities: rows, ladderBps, weights }: PlayerState, k: number) {
   const row = rows?.[Math.min(k, rows.length - 1)];
-  const qualities = row?.length === ladderBps.length ? row : ladderBps.map((bps) => weights.quality(bps));
+  return row?.length === ladderBps.length ? row : ladderBps.map((bps) => weights.quality(bps));
+}
+
+/** `qualitiesAt`, less the price of the bits. Viewers see no price, so changes count by the qualities. */
+export function worthsAt(state: PlayerState, k: number): readonly number[] {
+  const { weights } = state;
+  const qualities = qualitiesAt(state, k);
   if (!weights.pricePerMbps) return qualities;
   const perBit = weights.pricePerMbps / 1e6 / secondsAt(state, k);
   const sizesBits = sizesAt(state, k);
@@ -50,11 +52,11 @@ export function switchCosts(state: PlayerState): number[] {
   return qualities.map((to) => changeCost(state.weights, from, to));
 }
 
-/** Quality of the previous bitrate, less the price of its bits; NaN without a previous bitrate. */
+/** Quality of the previous bitrate; NaN without one. */
 export function previousQuality(
   { previousBitrateBps: bps, ladderBps, weights }: PlayerState,
   qualities: readonly number[],
 ): number {
   if (bps === undefined) return Number.NaN;
-  return qualities[ladderBps.indexOf(bps)] ?? weights.quality(bps) - ((weights.pricePerMbps || 0) * bps) / 1e6;
+  return qualities[ladderBps.indexOf(bps)] ?? weights.quality(bps);
 }

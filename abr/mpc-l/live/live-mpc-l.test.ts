@@ -97,10 +97,10 @@ test('goes down for a handover, and says so', () => {
   const atMs = UTC_MS + 1200;
   const state = steadyState({ previousBitrateBps: 8e6 });
   const reasonAt = (bps: number, confidence: number) => {
-    const handovers = [{ atMs, confidence, dip: { ...DIP, depth: 0.95, levels: [0.5], seconds: [1] } }];
+    const handovers = [{ atMs, confidence, dip: { ...DIP, depth: 0.7, levels: [0.5], seconds: [1] } }];
     return createLiveMpcL().decide(state, forecastOf(bps, { handovers })).reason;
   };
-  const rates = Array.from({ length: 20 }, (_, i) => 6.5e6 + 0.1e6 * i);
+  const rates = Array.from({ length: 60 }, (_, i) => 4e6 + 0.1e6 * i);
   const lowered = rates.filter((bps) => reasonAt(bps, 0.99).includes('lower: handover expected in 1.2 s, 99 %; '));
   expect(lowered.length).toBeGreaterThan(0);
   for (const bps of lowered) expect(reasonAt(bps, 0)).not.toContain('lower: handover');

@@ -7,33 +7,35 @@
 import type { InFlight, PlayerState } from '../../controller.ts';
 import { beginShare, SAME_FREEZE_SECONDS } from '../../qoe/freezes.ts';
 import { changeCost, type StallPrices } from '../../qoe/qoe.ts';
-import { previousQuality, qualitiesAt, sizesAt } from '../../state/ladder.ts';
+import { previousQuality, qualitiesAt, sizesAt, worthsAt } from '../../state/ladder.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
-import { stallCostsOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, PlannedRequest } from '../segment-outcomes.ts';
 import type { LinkPaths } from './link-paths.ts';
 
 /** Segments of a plan. */
-const SEGMENTS = 3;
+const SEGMENTS = 4;
 /** The later segments share a representation, at most this many below the first segment's. Each future takes the best. */
 const MOST_STEPS = 2;
 /** What playback is further than this behind live is buffer that covers a queue at the plan's end. */
-const NEAR_SECONDS = 2.5;
+const NEAR_SECONDS = 1.5;
 /** Playback this near to its target counts as at the target. */
 const NEAR_TARGET_SECONDS = 0.15;
 /** A segment that begins late still has this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
-/** Share of the aversion to risk in the price of a stall. More costs more quality than the prevented stalls are worth. */
-const RISK_SHARE = 0.1;
 /** Objectives in bitrates price no begin. Without one, playback would freeze at each chunk. In seconds of stall at risk 1. */
 const BEGIN_SECONDS = 6;
 /** A chunk is in a page's buffer this long after its last byte (replay/simulator/README.md). */
 const APPEND_SECONDS = 0.012;
 
-/** What a plan counts for a second of stall, and for a freeze's begin. */
-export function liveStallCosts(state: PlayerState, { risk }: ResolvedMpcLOptions): Required<StallPrices> {
-  const { mu, stall } = stallCostsOf(state, { risk: RISK_SHARE * risk });
+/**
+ * What a plan counts for a second of stall, and for a freeze's begin: the objective's prices, because an aversion to
+ * risk costs more quality than the prevented stalls are worth.
+ */
+export function liveStallCosts(
+  { weights: { mu, stall } }: PlayerState,
+  { risk }: ResolvedMpcLOptions,
+): Required<StallPrices> {
   return { mu, stall: stall || BEGIN_SECONDS * risk * mu };
 }
 
@@ -51,6 +53,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   private readonly _chunkCount: number;
   private readonly _chunkSeconds: number;
   private readonly _qualities: readonly number[];
+  private readonly _worths: readonly number[];
   private readonly _stallCosts: Required<StallPrices>;
   private readonly _sizesBits: (readonly number[])[] = [];
   /** The played future: when its link is free, when playback needs the next chunk, its stalled time, chunks to come. */
@@ -73,6 +76,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this._chunkCount = Math.max(1, Math.round(_state.segmentSeconds / _state.live!.chunkSeconds));
     this._chunkSeconds = _state.segmentSeconds / this._chunkCount;
     this._qualities = qualitiesAt(_state, 0);
+    this._worths = worthsAt(_state, 0);
     this._stallCosts = liveStallCosts(_state, _options);
   }
 
@@ -115,9 +119,10 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     const { weights, segmentSeconds } = this._state;
     const { representation, buffered } = request;
     const { count } = this._link;
-    const qualities = this._qualities;
+    const { _qualities: qualities, _worths: worths } = this;
     const quality = qualities[representation]!;
-    const own = quality * segmentSeconds - changeCost(weights, previousQuality(this._state, qualities), quality);
+    const worth = worths[representation]!;
+    const own = worth * segmentSeconds - changeCost(weights, previousQuality(this._state, qualities), quality);
     const end = this._firstExistsSeconds + SEGMENTS * segmentSeconds - this._chunkSeconds;
     let score = 0;
     let stallSeconds = 0;
@@ -128,10 +133,10 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       const least = this._stallCost(0);
       let best = Number.NEGATIVE_INFINITY;
       for (let later = representation; later >= 0 && later >= representation - MOST_STEPS; later--) {
-        const q = qualities[later]!;
-        const gain = own + (SEGMENTS - 1) * q * segmentSeconds - changeCost(weights, quality, q);
+        const gain =
+          own + (SEGMENTS - 1) * worths[later]! * segmentSeconds - changeCost(weights, quality, qualities[later]!);
         // Even without stalls of the later segments this is no better.
-        if (gain - least <= best) break;
+        if (gain - least <= best) continue;
         this._at = at;
         this._due = due;
         this._stalled = stalled;
@@ -144,7 +149,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       }
       score += best / count;
     }
-    const qoe = quality - (weights.mu * stallSeconds) / segmentSeconds;
+    const qoe = worth - (weights.mu * stallSeconds) / segmentSeconds;
     return { score, qoe, stallSeconds, laterQoe: score / segmentSeconds - qoe };
   }
 
