@@ -151,6 +151,9 @@ test('latency is the clock less the media that has played, also over stalls and 
       playback.expect([{ transfer, responseSeconds: 0, appendSeconds: 0, untilMediaSeconds: media }]);
       const target = playback.nowSeconds + step.gap;
       playback.advanceTo(target);
+      // Nothing plays that is not in the buffer, which a jump empties.
+      const { bufferedUntilSeconds, positionSeconds } = playback;
+      if (bufferedUntilSeconds > 0) expect(positionSeconds).toBeLessThanOrEqual(bufferedUntilSeconds + ROUNDING);
       if (playback.started && playback.catchUp()) media = playback.positionSeconds;
     }
     const { history, startupSeconds, nowSeconds, jumps } = playback;
