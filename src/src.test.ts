@@ -1,10 +1,12 @@
 /** Wrong arguments of each entry throw an `InputError` that names the field, before anything is installed. */
 
 import { expect, test } from '@jest/globals';
+import { ChunkCounter } from './chunk-counter.ts';
 import { asPlayer, FakePlayer } from './dash/fake-player.fixture.ts';
 import { OldHls } from './hls/fake-player.fixture.ts';
 import * as hls from './hls.ts';
 import * as index from './index.ts';
+import { pageLoad } from './page-load.ts';
 import { FakePlayer as FakeShaka } from './shaka/fake-player.fixture.ts';
 import * as shaka from './shaka.ts';
 
@@ -73,4 +75,53 @@ test.each<[unknown, string]>([
   for (const [, , start, player] of ENTRIES) {
     expect(() => start(player, options)).toThrow(expect.objectContaining({ name: 'InputError', field }));
   }
+});
+
+const box = (type: string, payloadBytes: number) => {
+  const bytes = Buffer.alloc(8 + payloadBytes, 'm');
+  bytes.writeUInt32BE(bytes.length, 0);
+  bytes.write(type, 4, 'latin1');
+  return bytes;
+};
+
+/** Three chunks, an empty one among them. */
+const BODY = Buffer.concat([
+  ...[box('styp', 8), box('moof', 40), box('mdat', 100)],
+  ...[box('moof', 40), box('mdat', 0)],
+  ...[box('prft', 16), box('moof', 40), box('mdat', 1)],
+]);
+
+test.each([1, 3, 7, 8, 9, 50, 1000])('counts each chunk once, where it ends, in parts of %i bytes', (partBytes) => {
+  const counter = new ChunkCounter();
+  const ends = [];
+  for (let at = 0; at < BODY.length; at += partBytes) {
+    const part = BODY.subarray(at, at + partBytes);
+    for (let chunks = counter.endedIn(part); chunks > 0; chunks--) ends.push(at + part.length);
+  }
+  const inPart = (end: number) => Math.min(BODY.length, Math.ceil(end / partBytes) * partBytes);
+  expect(ends).toEqual([172, 228, BODY.length].map(inPart));
+});
+
+const response = (responseStart: number, responseEnd: number, transferSize: number) => {
+  return { responseStart, responseEnd, transferSize };
+};
+const loaded = (...entries: object[]) =>
+  pageLoad({ now: () => 100_000, getEntriesByType: () => entries as PerformanceEntryList });
+
+test('counts bits, and the time in which any response arrived', () => {
+  const seen = loaded(response(99_000, 99_500, 300_000), response(99_200, 99_700, 100_000));
+  expect(seen).toEqual({ bits: 3.2e6, seconds: 0.7 });
+  // A pause between two responses is not the link's.
+  expect(loaded(response(90_000, 90_500, 150_000), response(99_000, 99_500, 150_000))?.seconds).toBe(1);
+});
+
+test.each<[why: string, entries: object[]]>([
+  ['a page without resources', []],
+  ['caches and other origins', [response(99_000, 99_500, 0)]],
+  ['small responses', Array.from({ length: 30 }, (_, i) => response(99_000 + i, 99_001 + i, 10_000))],
+  ['too few bits', [response(99_000, 99_500, 150_000)]],
+  ['an earlier minute', [response(9000, 9500, 500_000)]],
+  ['responses without a duration', [response(99_000, 99_000, 500_000)]],
+])('%s: no evidence', (_, entries) => {
+  expect(loaded(...entries)).toBeUndefined();
 });
