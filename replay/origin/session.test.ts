@@ -225,6 +225,17 @@ describe('paced-link', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('a request that is cancelled between two ticks has taken its share until then', () => {
+    const clock = new VirtualClock();
+    const link = new PacedLink(clock, new PiecewisePath({ stepEndsSeconds: [9], ratesBps: [8e6] }), 0);
+    link.start();
+    const [other, whole] = [link.request(1e6, () => {}), link.request(1e6, () => {})];
+    clock.run(clock.nowMs() + 501);
+    other.cancel();
+    clock.run();
+    expect(whole.prescribedEndSeconds).toBeCloseTo(1 + 0.501 / 2, 6);
+  });
+
   test('timers that fire late delay bytes, but not the prescribed end', () => {
     let turn = 0;
     const { prescribedEndSeconds, record } = download(1e6, new VirtualClock(() => (turn++ % 3) * 5));

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { between, forAll } from '../../../abr/property.fixture.ts';
 import { PlaybackEnd } from './playback-end.ts';
-import { PlaybackMeter } from './playback-meter.ts';
+import { meterOf, PlaybackMeter } from './playback-meter.ts';
 import { RequestRecorder } from './request-recorder.ts';
 
 /** An element with its meter, which samples each `period` seconds. */
@@ -110,7 +110,7 @@ test('a seek before the start is no playback, one to the live edge is a jump and
   playing.set(17.3, 0.825);
   playing.set(30, 0.5);
   playing.set(30.025, 0.025);
-  expect(meter.jumps).toBe(1);
+  expect([meter.jumps, meter.jumpedSeconds]).toEqual([1, expect.closeTo(12.95, 6)]);
   const end = expect.closeTo(2.5, 9);
   expect(meter.stalls).toEqual([{ startSeconds: expect.closeTo(1.15, 2), endSeconds: end, mediaSeconds: 17.3 }]);
   expect(meter.positions.at(-1)).toEqual({ atSeconds: end, mediaSeconds: 30, rate: 1 });
@@ -127,6 +127,30 @@ test('an element that waits at rate 0, as Shaka Player makes it, stalls', () => 
   const [startSeconds, endSeconds, mediaSeconds] = [2, 3, 32].map((at) => expect.closeTo(at));
   expect(meter.stalls).toEqual([{ startSeconds, endSeconds, mediaSeconds }]);
   expect(meter.unaccountedSeconds()).toBeCloseTo(0);
+});
+
+test('a change of the rate is a sample, and a rate of 0 is a wait', () => {
+  const video = Object.assign(new EventTarget(), { currentTime: 0, playbackRate: 1 });
+  let now = 0;
+  const meter = meterOf(video as HTMLVideoElement, () => now);
+  for (const [type, playbackRate, seconds, media] of [
+    ...([
+      ['timeupdate', 1, 1, 1],
+      ['ratechange', 2, 1, 1],
+      ['timeupdate', 2, 1, 2],
+    ] as const),
+    ...([
+      ['ratechange', 0, 0, 0],
+      ['ratechange', 1, 1, 0],
+      ['timeupdate', 1, 0.1, 0.1],
+    ] as const),
+  ]) {
+    now += seconds;
+    video.currentTime += media;
+    video.playbackRate = playbackRate;
+    video.dispatchEvent(new Event(type));
+  }
+  expect([meter.jumpedSeconds, meter.stalls]).toEqual([0, [expect.objectContaining({ mediaSeconds: 4 })]]);
 });
 
 const element = (currentTime: number, { duration = 96, ended = false } = {}) => ({ currentTime, duration, ended });
