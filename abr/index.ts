@@ -2,7 +2,6 @@
 export * from './controller.ts';
 export * from './forecast.ts';
 export * from './mpc/capacity-path.ts';
-export * from './qoe/freezes.ts';
 export * from './qoe/perceived-qoe.ts';
 export * from './qoe/qoe.ts';
 export * from './qoe/quality.ts';

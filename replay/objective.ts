@@ -1,8 +1,8 @@
 /** The weights and qualities that a controller plans on in a scenario. */
 
 import { bitrateWeights, type QoeWeights } from '../abr/index.ts';
-import { type Pictures, weightsOfPictures } from '../session/qualities.ts';
 import type { QualityOf } from '../session/segment-lists.ts';
+import { type Pictures, weightsOfPictures } from '../session/state.ts';
 import type { Plan } from './algorithms.ts';
 import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';

@@ -41,7 +41,7 @@ const START_SECONDS = 6;
 const VARIANTS = ['no plugin', 'plugin', 'listener'];
 const PLUGIN = 'leo-abr.js';
 const DASH = 'dash.all.min.js';
-/** The plugin wraps the body's reader (src/dash/live-support.ts). Time in this wrapper is the browser's. */
+/** The plugin wraps the body's reader (src/dash/live.ts). Time in this wrapper is the browser's. */
 const READ = 'read';
 const FILES = {
   [DASH]: join(createRequire(import.meta.url).resolve('dashjs'), '..', DASH),

@@ -11,16 +11,16 @@ import { PathPlan } from '../abr/mpc-l/live/path-plan.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
 import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../abr/qoe/perceived-qoe.ts';
 import type { QoeWeights } from '../abr/qoe/qoe.ts';
-import { LARGEST_HORIZON } from '../abr/state/horizon.ts';
+import { LARGEST_HORIZON } from '../abr/state/facts.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
-import { Forecasting } from './forecasting/forecasting.ts';
-import { PriorForecaster } from './forecasting/prior-forecaster.ts';
+import { deviceClock } from './clock.ts';
+import { Forecasting, PriorForecaster } from './forecasting/forecasting.ts';
 import type { Host } from './host.ts';
 import type { Events } from './page/events.ts';
 import type { LeoAbrOptions, TimeSource } from './page/option-types.ts';
 import { MPC_L, type PageOptions } from './page/options.ts';
 import type { PlayerPort } from './player-port.ts';
-import { type Pictures, weightsOfPictures } from './qualities.ts';
+import { type Pictures, weightsOfPictures } from './state.ts';
 
 /** The parts that our own tools replace. Pages cannot: the package's entries pass none. */
 export interface Tools extends Partial<Pick<ResolvedOptions, 'weightsOf' | 'downloadsKept'>> {
@@ -34,8 +34,8 @@ export interface Tools extends Partial<Pick<ResolvedOptions, 'weightsOf' | 'down
 interface Surroundings {
   events: Events;
   port: Pick<PlayerPort, 'manifestUrl'>;
-  /** The media of a live stream were requested. */
-  isLive(): boolean;
+  /** Whether forecasts have to follow handovers. */
+  needsHandovers(): boolean;
 }
 
 /** The options of an attachment, and the parts that follow from them. */
@@ -55,9 +55,6 @@ export interface ResolvedOptions extends Pick<PageOptions, 'debug' | 'live' | 'c
   /** Downloads in a controller's state. Default 32. */
   downloadsKept?: number | undefined;
 }
-
-/** Uncertainty of the device's clock; a clock synchronised by NTP is much better. */
-const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 
 export function assemble(options: PageOptions, host: Host, tools: Tools = {}): ResolvedOptions {
   const { controller, horizon = LARGEST_HORIZON, saveData, logger = host.console } = options;
@@ -85,10 +82,6 @@ function pricePerMbpsOf(saveData: PageOptions['saveData'], host: Host): number {
   return saveData === true || host.savesData() ? SAVING_PRICE_PER_MBPS : USUAL_PRICE_PER_MBPS;
 }
 
-function deviceClock(host: Host): TimeSource {
-  return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
-}
-
 function controllerOf(options: PageOptions): () => Controller {
   const { controller, horizon } = options;
   if (typeof controller === 'object') return () => controller;
@@ -100,16 +93,14 @@ function controllerOf(options: PageOptions): () => Controller {
 }
 
 function forecastingOf(options: PageOptions, host: Host, only?: Forecaster): ResolvedOptions['newForecasting'] {
-  const { controller, prior, storage, cmcd, seed } = options;
+  const { controller, prior, storage, seed } = options;
   const hasPageForecasters = options.forecasters.length > 0;
   if (controller !== MPC_L) {
     const forecasters = only ? [only] : options.forecasters;
     if (!forecasters.length) return undefined;
     return ({ events }) => new Forecasting({ events, forecasters, hasPageForecasters, seed });
   }
-  return ({ events, port, isLive }) => {
-    // Choices on demand do not depend on handovers.
-    const needsHandovers = () => cmcd || events.isWatched || isLive();
+  return ({ events, port, needsHandovers }) => {
     const builtIn = createBuiltInForecaster({ needsHandovers });
     const statistics = prior && storage ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({

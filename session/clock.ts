@@ -6,6 +6,9 @@ import type { Events, Guard } from './page/events.ts';
 import type { TimeSource } from './page/option-types.ts';
 import type { Clocks } from './state.ts';
 
+/** Uncertainty of the device's clock; a clock synchronised by NTP is much better. */
+const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
+
 /**
  * The clock is read more often than this during a download: timers of a hidden tab fire once a minute. After a longer
  * time the page was suspended, which tells nothing of the link.
@@ -13,6 +16,10 @@ import type { Clocks } from './state.ts';
 const SUSPENDED_MS = 90_000;
 /** If the timer is this late, progress events trigger the ticks. */
 const LATE_TICK_SECONDS = 1.99 * PACE_PERIOD_SECONDS;
+
+export function deviceClock(host: Pick<Host, 'utcMs'>): TimeSource {
+  return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
+}
 
 /** Starts with the first media request of any type. */
 export class SessionClock {

@@ -1,5 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
+import type { LiveMedia } from './player-port.ts';
 import { broken, Scripted, ScriptedAbandoning, Steady, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
@@ -58,6 +59,23 @@ test('a page that detaches the plugin in its own forecaster leaves no timer', ()
   steady.start = () => flow.stop();
   flow.began({}, { isMedia: true, segment: port.segment(0) });
   expect(jest.getTimerCount()).toBe(0);
+});
+
+test('on demand, the position in the epoch is followed only for CMCD and for those who watch paces', () => {
+  const follows = (cmcd: boolean, type: 'decision' | 'pace', live?: LiveMedia) => {
+    const { flow, port, events } = adapted({ prior: false, cmcd }, live && livePort());
+    events.on(type, () => {});
+    flow.began(port, { isMedia: true, segment: port.segment(0), live });
+    for (const totalBits of [1e6, 2e6, 4e6]) {
+      wait(0.3);
+      flow.progressed(port, { totalBits });
+    }
+    flow.decide();
+    return 'fluctuation' in flow.session.forecast!;
+  };
+  const media = { startSeconds: 98, segmentSeconds: 2, nowSeconds: 100, firstChunkSeconds: 0.5 };
+  expect([follows(false, 'decision'), follows(false, 'pace')]).toEqual([false, true]);
+  expect([follows(true, 'decision'), follows(false, 'decision', media)]).toEqual([true, true]);
 });
 
 test('the sizes of a live stream are read again while it plays, and the plan has them', async () => {

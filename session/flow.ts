@@ -48,7 +48,9 @@ export class Flow {
     this.session = new Session(1, options.downloadsKept);
     this.controller = options.newController();
     this.clock = new SessionClock(host, { timeSource, events, requests });
-    this.forecasting = newForecasting && newForecasting({ events, port, isLive: () => this.session.live.isRequested });
+    // Choices on demand do not depend on handovers.
+    const needsHandovers = () => options.cmcd || events.isWatched || this.session.live.isRequested;
+    this.forecasting = newForecasting && newForecasting({ events, port, needsHandovers });
     this.pacing = port.rate && new Pacing(port.rate, this, host);
     this._answers = new LateAnswers(host, guard);
     this._ticker = new Ticker(host, this.clock, { guard, isNeeded: () => this._isTicking(), tick: this._tick });
@@ -211,7 +213,7 @@ export class Flow {
 
   /** Ten times a second while a video request or a paced live stream needs it. */
   private readonly _tick = (isFirst: boolean): void => {
-    const { session, clock, forecasting, pacing, guard } = this;
+    const { session, clock, forecasting, guard } = this;
     const reconsider = () => {
       if (forecasting?.hasPageForecasters) {
         this._countArrived();
@@ -221,11 +223,16 @@ export class Flow {
     };
     const kept = !isFirst && session.active ? guard(reconsider) : undefined;
     // 6. The playback rate of a live stream, on the same input as a request that was kept.
-    if (pacing?.isNeeded()) guard(() => pacing.tick(clock.nowSeconds(), kept));
+    const pacing = this._neededPacing();
+    if (pacing) guard(() => pacing.tick(clock.nowSeconds(), kept));
   };
 
   private _isTicking(): boolean {
-    return this.session.active !== undefined || this.pacing?.isNeeded() === true;
+    return this.session.active !== undefined || this._neededPacing() !== undefined;
+  }
+
+  private _neededPacing(): Pacing | undefined {
+    return this.session.live.isRequested && this.pacing?.isNeeded() ? this.pacing : undefined;
   }
 
   /** What the player shows now, as far as the session knows better. */

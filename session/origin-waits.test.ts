@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { FakePort } from './fake-port.fixture.ts';
-import { OriginWaits } from './origin-waits.ts';
 import type { Outcome } from './player-port.ts';
+import { OriginWaits } from './session.ts';
 
 const port = new FakePort();
 const SITUATION = port.now!;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { modelledQuality } from '../abr/qoe/quality.ts';
-import { ladderQualities, objectiveWeights, type Pictures, weightsOfPictures } from './qualities.ts';
+import { ladderQualities, objectiveWeights, type Pictures, weightsOfPictures } from './state.ts';
 
 const rung = (height: number, bitrateBps: number, score?: number) => ({
   ...{ id: String(height), bitrateBps, width: (height * 16) / 9, height },

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { displayedLines } from './displayed-lines.ts';
+import { displayedLines } from './adapter-kit.ts';
 
 const video = (clientWidth: number, clientHeight: number, size = {}) =>
   ({ clientWidth, clientHeight, videoWidth: 1920, videoHeight: 1080, ...size }) as unknown as HTMLVideoElement;

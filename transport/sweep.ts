@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { median, quantile } from '../abr/statistics/quantile.ts';
+import { median, quantile } from '../abr/statistics/distributions.ts';
 import { groupBy } from '../replay/evaluation/group-by.ts';
 import type { PlannedSession } from '../replay/evaluation/plan/plan.ts';
 import { pairedMeans } from '../replay/evaluation/statistics/paired-means.ts';

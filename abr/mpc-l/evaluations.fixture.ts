@@ -2,12 +2,10 @@
 
 import type { PlayerState } from '../controller.ts';
 import type { QuantileForecast } from '../forecast.ts';
-import { CapacityRanks } from './capacity-ranks.ts';
-import { Futures } from './futures.ts';
-import { laterSegments, tailWeightOf } from './later-segments.ts';
+import { CapacityRanks, Futures } from './futures.ts';
 import { BINS } from './mpc-l.ts';
 import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
-import { type Evaluation, SegmentOutcomes } from './segment-outcomes.ts';
+import { type Evaluation, laterSegments, SegmentOutcomes, tailWeightOf } from './segment-outcomes.ts';
 import { ValueFunction } from './value-function.ts';
 
 const LATENCY_SECONDS = 0.05;

@@ -11,10 +11,8 @@ import {
   stateOf as runningState,
   runningSums,
 } from '../random-states.fixture.ts';
-import { CapacityRanks } from './capacity-ranks.ts';
-import { Futures } from './futures.ts';
-import { binScores, rankTransitions, type TailWeight } from './rank-chain.ts';
-import { usableForecast } from './usable-forecast.ts';
+import { binScores, CapacityRanks, Futures, rankTransitions, type TailWeight } from './futures.ts';
+import { usableForecast } from './mpc-l.ts';
 
 const SEED = { seed: 20260101 };
 const COUNT = 24;

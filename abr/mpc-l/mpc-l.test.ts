@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Controller, Decision, Download, InFlight, PlayerState } from '../controller.ts';
-import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
+import { type Forecast, type QuantileForecast, type ValidForecast, validForecast } from '../forecast.ts';
 import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { beginShare } from '../qoe/freezes.ts';
-import { changeCost, type QoeWeights, qoeWeights } from '../qoe/qoe.ts';
+import { beginShare, changeCost, type QoeWeights, qoeWeights } from '../qoe/qoe.ts';
 import {
   alongPath,
   anyQuantiles,
@@ -17,7 +16,6 @@ import {
   scaledForecast,
   stateOf,
 } from '../random-states.fixture.ts';
-import { validForecast } from '../valid-forecast.ts';
 import { evaluationsOf } from './evaluations.fixture.ts';
 import { createLiveMpcL } from './live/live-mpc-l.ts';
 import type { MpcLOptions } from './options.ts';

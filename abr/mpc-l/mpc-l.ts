@@ -3,15 +3,12 @@
  * example, docs/how-it-works.md the algorithm and its sources.
  */
 
-import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
+import type { Controller, Decision, Download, InFlight, Pace, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { createMpcD, type LivePlan } from '../mpc/mpc-d.ts';
-import { horizonOf } from '../state/horizon.ts';
-import { lastIndexAtMost, qualitiesAt } from '../state/ladder.ts';
-import { CapacityRanks } from './capacity-ranks.ts';
-import { Futures } from './futures.ts';
-import { tailWeightOf } from './later-segments.ts';
-import type { SlowedLink } from './live/slowed-link.ts';
+import { horizonOf, lastIndexAtMost, qualitiesAt } from '../state/facts.ts';
+import { nearestLevel } from '../statistics/distributions.ts';
+import { CapacityRanks, Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import {
   describeChange,
@@ -20,8 +17,8 @@ import {
   evaluateAll,
   type Outcomes,
   SegmentOutcomes,
+  tailWeightOf,
 } from './segment-outcomes.ts';
-import { usableForecast } from './usable-forecast.ts';
 import { MOST_BINS } from './value-function.ts';
 
 /** Rank bins in the value function. */
@@ -48,7 +45,11 @@ export interface LivePart {
    */
   outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): Outcomes;
   /** What a link that is slower than ever seen allows. */
-  readonly slowed: Pick<SlowedLink, 'isSlowed' | 'ceilingBps' | 'replacement'>;
+  readonly slowed: {
+    isSlowed(state: PlayerState, inFlight: InFlight): boolean;
+    ceilingBps(state: PlayerState): number;
+    replacement(state: PlayerState, inFlight: InFlight): number;
+  };
   /** The pace; towards the target without a forecast. Absent if the player sets the rate. */
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
 }
@@ -110,7 +111,7 @@ export class MpcL implements Controller {
     if (isSilent && isRunningOut && state.nowSeconds - inFlight.requestedAtSeconds > HUNG_SECONDS) {
       return { representation: 0, controller: this.name, reason: 'no answer: lowest' };
     }
-    const inTime = this._live.slowed.replacement(state, inFlight);
+    const inTime = state.live ? this._live.slowed.replacement(state, inFlight) : -1;
     if (inTime >= 0) {
       const reason = `abandoned for ${megabits(state, inTime)}: the link is slower than ever seen`;
       return { representation: inTime, controller: this.name, reason, keepsForSeconds: SETTLE_SECONDS };
@@ -147,7 +148,8 @@ export class MpcL implements Controller {
 
   /** A share of the buffered time, because little changes meanwhile; a fixed time at the live edge. */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
-    const liveSeconds = this._live.slowed.isSlowed(state, inFlight) ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
+    const isSlowed = state.live && this._live.slowed.isSlowed(state, inFlight);
+    const liveSeconds = isSlowed ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
     const keptSeconds = state.live ? liveSeconds : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
     return Math.max(Math.min(1, keptSeconds), this._mustKeepSeconds(state, inFlight));
   }
@@ -238,4 +240,82 @@ function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
   if (maxWastedShare >= 1) return false;
   const { sessionWastedBits = 0, sessionRequestedBits = inFlight.sizeBits } = inFlight;
   return sessionWastedBits + inFlight.receivedBits > maxWastedShare * sessionRequestedBits;
+}
+
+/*
+ * Judges whether a valid forecast fits the session's measurements. predictor/README.md lists all tests of a
+ * forecast.
+ */
+
+/** Number of downloads to compare with: the last two show an outage, the last five its end. */
+const LAST_FOR_SLOW = 2;
+const LAST_FOR_FAST = 5;
+/**
+ * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, also on the
+ * road, this rejects no forecast of the built-in forecaster.
+ */
+const FACTOR = 4;
+/** Before the first measurement, reject forecasts this many times above the highest bitrate or below the lowest. */
+const BLIND_FACTOR = 1000;
+/** Capacity above this many times the highest bitrate changes no choice, so it is not checked. */
+const USEFUL_FACTOR = 2;
+/** The part of a forecast that is checked. */
+const CHECKED_SECONDS = 20;
+/** A running download counts as a measurement this long after its request. */
+const JUDGED_AFTER_SECONDS = 1;
+
+/**
+ * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is wrong by an order of magnitude (wrong
+ * units, another link, a bug) is worse than none: on a slow link the plan would always choose the top representation.
+ * The test is coarse, because a forecast may know of an outage, or of its end, before downloads show it. Paths are for
+ * MPC-O alone.
+ */
+export function usableForecast(
+  forecast: ValidForecast | undefined,
+  state: PlayerState,
+  inFlight?: InFlight,
+): QuantileForecast | undefined {
+  return forecast && forecast.kind !== 'path' && isPlausible(forecast, state, inFlight) ? forecast : undefined;
+}
+
+function isPlausible(forecast: QuantileForecast, state: PlayerState, inFlight?: InFlight): boolean {
+  const { middleBps, highBps } = expectationOf(forecast);
+  const { ladderBps, nowSeconds, playbackRate } = state;
+  // What the player consumes at the lowest and the highest bitrate.
+  const lowestBps = ladderBps[0]! * playbackRate;
+  const topBps = ladderBps[ladderBps.length - 1]! * playbackRate;
+  const rates = state.downloads.slice(-LAST_FOR_FAST).map(rateOf);
+  const running: number[] = [];
+  if (inFlight !== undefined && nowSeconds - inFlight.requestedAtSeconds >= JUDGED_AFTER_SECONDS) {
+    const { firstByteAtSeconds: since = inFlight.requestedAtSeconds } = inFlight;
+    running.push(inFlight.receivedBits / (nowSeconds - since));
+  }
+  const slowest = Math.min(...rates.slice(-LAST_FOR_SLOW), ...running);
+  const fastest = Math.max(0, ...rates, ...running);
+  if (slowest > fastest) return middleBps <= BLIND_FACTOR * topBps && highBps * BLIND_FACTOR >= lowestBps;
+  const isTooFast = middleBps > FACTOR * fastest && fastest < USEFUL_FACTOR * topBps;
+  const isTooSlow = highBps * FACTOR < Math.min(slowest, topBps);
+  return !isTooFast && !isTooSlow;
+}
+
+/** Rate of the bits after the first one. */
+export function rateOf({ receivedBits, downloadSeconds, latencySeconds = 0 }: Download): number {
+  return receivedBits / Math.max(1e-3, downloadSeconds - Math.max(0, latencySeconds));
+}
+
+/** Mean capacity at the median and at the highest quantile level. */
+function expectationOf(forecast: QuantileForecast): { middleBps: number; highBps: number } {
+  const { levels, stepEndsSeconds, quantilesBps } = forecast;
+  const middle = nearestLevel(levels, 0.5);
+  let middleBits = 0;
+  let highBits = 0;
+  let start = 0;
+  for (let step = 0; step < stepEndsSeconds.length && (step === 0 || start < CHECKED_SECONDS); step++) {
+    const end = stepEndsSeconds[step]!;
+    const row = quantilesBps[step]!;
+    middleBits += row[middle]! * (end - start);
+    highBits += row[levels.length - 1]! * (end - start);
+    start = end;
+  }
+  return { middleBps: middleBits / start, highBps: highBits / start };
 }

@@ -1,6 +1,6 @@
 /** Options of MPC-L and their defaults. The plugin checks a page's options (session/page/options.ts). */
 
-import { DEFAULT_WATCH_SECONDS } from '../state/watch-time.ts';
+import { DEFAULT_WATCH_SECONDS } from '../state/facts.ts';
 
 export interface MpcLOptions {
   /** Planned segments. Default: two more than the buffer holds, at least 5, at most 16 (32 s with segments below 2 s). */

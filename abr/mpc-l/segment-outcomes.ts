@@ -2,13 +2,20 @@
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, type StallPrices, stallCost } from '../qoe/qoe.ts';
-import { secondsAt, sizesAt, switchCosts, worthsAt } from '../state/ladder.ts';
-import { recentLatencySeconds } from '../state/request-latency.ts';
-import type { CapacityRanks } from './capacity-ranks.ts';
-import type { Futures } from './futures.ts';
-import { laterSegments, stallCostsOf, tailWeightOf } from './later-segments.ts';
+import {
+  bufferedSecondValue,
+  horizonOf,
+  qualitiesAt,
+  recentLatencySeconds,
+  secondsAt,
+  sizesAt,
+  switchCosts,
+  watchShares,
+  worthsAt,
+} from '../state/facts.ts';
+import type { CapacityRanks, ForecastSteps, Futures, TailWeight } from './futures.ts';
 import { REACTION_SEGMENTS, type ResolvedMpcLOptions } from './options.ts';
-import { ValueFunction } from './value-function.ts';
+import { type LaterSegment, OUTAGE_SECONDS, ValueFunction, type ValueProblem } from './value-function.ts';
 
 /** A download is late if it ends less than this before a stall, because a replacement also needs its round trips. */
 const LATE_MARGIN_SECONDS = 0.2;
@@ -193,4 +200,90 @@ export class SegmentOutcomes implements Outcomes {
     const worstSum = sum(scores.sort((a, b) => a - b).slice(0, worst));
     return (1 - weight) * mean + (weight * worstSum) / worst;
   }
+}
+
+/* The segments after the segment to decide on, as a problem for the value function. */
+
+/** At risk 1 a stall costs this many times mu more. */
+const STALL_AVERSION = 4;
+/** Share of the worst futures, and their extra weight at risk 1. */
+const TAIL_SHARE = 0.2;
+const TAIL_WEIGHT = 0.3;
+/** Until this time the session prepares less for outages, by the 4th power, so that a new viewer sees a good picture. */
+const PREPARED_SECONDS = 75;
+
+export function tailWeightOf({ risk }: Pick<ResolvedMpcLOptions, 'risk'>): TailWeight {
+  return { weight: TAIL_WEIGHT * risk, tail: TAIL_SHARE };
+}
+
+/** The objective's prices, raised by the aversion to risk. */
+export function stallCostsOf({ weights }: PlayerState, { risk }: { risk: number }): Required<StallPrices> {
+  const aversion = 1 + STALL_AVERSION * risk;
+  return { mu: weights.mu * aversion, stall: (weights.stall || 0) * aversion };
+}
+
+/** The later segments as a problem. All its seconds are the clock's. */
+export function laterSegments(
+  state: PlayerState,
+  options: ResolvedMpcLOptions,
+  steps: ForecastSteps,
+  ranks: CapacityRanks,
+  latencySeconds: number,
+): ValueProblem {
+  const { tuning } = options;
+  const { weights, playbackRate, segmentsRemaining } = state;
+  const segmentSeconds = state.segmentSeconds / playbackRate;
+  const decidedSeconds = secondsAt(state, 0) / playbackRate;
+  const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
+  const { bins } = ranks;
+  const stepEndsSeconds = steps.endsFromNow();
+  const capacityBps = ranks.capacityBps(steps);
+  const lastCapacity = [...capacityBps.subarray((stepEndsSeconds.length - 1) * bins, stepEndsSeconds.length * bins)];
+  const shares = watchShares(state, count + 1, options.watchSeconds);
+  const lastQualities = qualitiesAt(state, count + 1);
+  const lastWorths = worthsAt(state, count + 1);
+  const costs = { ...weights, ...stallCostsOf(state, options) };
+  const outagesPerSecond = tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 4);
+  const isEnd = segmentsRemaining <= count + 1;
+  let endSeconds = decidedSeconds;
+  const stages = Array.from({ length: count }, (_, i): LaterSegment => {
+    const mediaSeconds = secondsAt(state, i + 1);
+    const transitions = ranks.transitions(
+      steps.correlationBetween(endSeconds - secondsAt(state, i) / playbackRate, endSeconds),
+    );
+    endSeconds += mediaSeconds / playbackRate;
+    return {
+      seconds: mediaSeconds / playbackRate,
+      qualityScale: mediaSeconds / QOE_UNIT_SECONDS,
+      transitions,
+      sizesBits: sizesAt(state, i + 1),
+      // Without qualities or prices of their own, all segments share the last ones.
+      qualities: state.upcomingQualities ? qualitiesAt(state, i + 1) : lastQualities,
+      worths: state.upcomingQualities || weights.pricePerMbps ? worthsAt(state, i + 1) : lastWorths,
+      watchShare: shares[i + 1]! / shares[i]!,
+    };
+  });
+  return {
+    bins,
+    stepEndsSeconds,
+    capacityBps,
+    bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
+    count: state.ladderBps.length,
+    stages,
+    bufferValuePerSecond: lastCapacity.map((bps) =>
+      isEnd ? 0 : (shares[count + 1]! / shares[count]!) * bufferedSecondValue(state, lastWorths, bps),
+    ),
+    costs,
+    outageCostPerSecond: outagesPerSecond * (weights.outage ?? stallCost(costs, OUTAGE_SECONDS)),
+    segmentSeconds,
+    bufferCapSeconds: state.bufferCapSeconds / playbackRate,
+    latencySeconds,
+    stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
+    reactionSeconds: options.abandon ? REACTION_SEGMENTS * segmentSeconds : Number.POSITIVE_INFINITY,
+    patienceSeconds: tuning.patienceSegments * segmentSeconds,
+    // After the segment to decide on, the buffer has this segment and the rest of the present buffer.
+    leastLevelSeconds: Math.min(decidedSeconds, ...stages.map(({ seconds }) => seconds)),
+    decidedSeconds,
+    mostLevelSeconds: state.bufferLevelSeconds / playbackRate + decidedSeconds,
+  };
 }

@@ -4,7 +4,7 @@
  */
 
 import { changeCost, stallCost } from '../qoe/qoe.ts';
-import type { ValueProblem } from './later-segments.ts';
+import type { ValueProblem } from './value-function.ts';
 import { MOST_BINS } from './value-function.ts';
 
 /** V of a buffer level, the rank of the last seen capacity and the previous representation, before stage `k`. */

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { between, forAll, whole } from '../property.fixture.ts';
 import { runningSums } from '../random-states.fixture.ts';
-import type { ValueProblem } from './later-segments.ts';
-import { rankTransitions } from './rank-chain.ts';
+import { rankTransitions } from './futures.ts';
 import { referenceValue } from './value-function.fixture.ts';
+import type { ValueProblem } from './value-function.ts';
 import { ValueFunction } from './value-function.ts';
 
 /** The grid of the value function: 25 levels `top * (n / 24) ** 1.5`, at which it does not interpolate. */

@@ -19,9 +19,7 @@
  * All seconds, also buffer levels and segment durations, are seconds of the clock.
  */
 
-import { beginShare } from '../qoe/freezes.ts';
-import { changeCost } from '../qoe/qoe.ts';
-import { OUTAGE_SECONDS, type ValueProblem } from './later-segments.ts';
+import { beginShare, type ChangePrices, changeCost, type StallPrices } from '../qoe/qoe.ts';
 
 /** The grid of buffer levels is finer near empty, where the value bends. On recordings no choice gains from more points. */
 const POINTS = 25;
@@ -43,6 +41,57 @@ const LOOK_AHEAD = 0.25;
 
 /** A problem has at most as many ranks. */
 export const MOST_BINS = 8;
+
+/** Mean duration of an outage. */
+export const OUTAGE_SECONDS = 20;
+
+export interface ValueProblem {
+  /** Number of ranks of capacity; at most `MOST_BINS`. */
+  bins: number;
+  /** Ends of the steps in seconds from now; the last step goes on. */
+  stepEndsSeconds: readonly number[];
+  /** `[step * bins + rank]` in bit/s. */
+  capacityBps: Float64Array;
+  /** Buffer level now, before the segment to decide on. The first stage is the segment after it. */
+  bufferLevelSeconds: number;
+  count: number;
+  /** Later segments, soonest first. */
+  stages: readonly LaterSegment[];
+  /** Value of a buffered second after the last stage, per rank. */
+  bufferValuePerSecond: readonly number[];
+  costs: Required<StallPrices> & ChangePrices;
+  /** Expected cost per second of outages beyond the ranks' capacity that begin while nothing is buffered. */
+  outageCostPerSecond: number;
+  /** Duration of the segment to decide on. */
+  decidedSeconds: number;
+  /** Usual duration of a segment: the player sends a request when the buffer has room for it. */
+  segmentSeconds: number;
+  bufferCapSeconds: number;
+  latencySeconds: number;
+  /** Buffer level at which the media element stalls. */
+  stallLevelSeconds: number;
+  /** Seconds from a request to the abandonment of a download that would stall; `Infinity`: never. */
+  reactionSeconds: number;
+  /** No download is abandoned while more than this is buffered. */
+  patienceSeconds: number;
+  /** Range of buffer levels at the first stage, from at most the duration of the shortest segment on. */
+  leastLevelSeconds: number;
+  mostLevelSeconds: number;
+}
+
+export interface LaterSegment {
+  seconds: number;
+  /** QoE of the segment per unit of quality: its seconds of media / 4. */
+  qualityScale: number;
+  /** `[from * MOST_BINS + to]`; 0 for ranks that do not exist. */
+  transitions: Float64Array;
+  sizesBits: readonly number[];
+  qualities: readonly number[];
+  /** Qualities less the price of the bits. */
+  worths: readonly number[];
+  /** Share of the previous segment's viewers who watch this segment, 0 to 1. */
+  watchShare: number;
+}
 
 /** The constructor solves the problem. Without stages the value is the buffer's. */
 export class ValueFunction {

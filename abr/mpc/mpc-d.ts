@@ -6,8 +6,7 @@
 
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
-import { firstChoice } from '../state/first-choice.ts';
-import { sizesAt } from '../state/ladder.ts';
+import { firstChoice, sizesAt } from '../state/facts.ts';
 import { robustThroughput } from '../state/robust-throughput.ts';
 import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';

@@ -5,9 +5,14 @@
 
 import type { Controller, Decision, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type Forecast } from '../forecast.ts';
-import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
-import { worthsAt } from '../state/ladder.ts';
-import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
+import {
+  bufferedSecondValue,
+  DEFAULT_WATCH_SECONDS,
+  horizonOf,
+  LARGEST_HORIZON,
+  watchShares,
+  worthsAt,
+} from '../state/facts.ts';
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import { createMpcD, type LivePlan, type MpcDOptions } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';

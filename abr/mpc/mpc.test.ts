@@ -16,9 +16,8 @@ import {
   runningSums,
   stateOf,
 } from '../random-states.fixture.ts';
-import { horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
+import { horizonOf, LARGEST_HORIZON, watchShares } from '../state/facts.ts';
 import { robustThroughput } from '../state/robust-throughput.ts';
-import { watchShares } from '../state/watch-time.ts';
 import { ConstantPath, PiecewisePath, type PiecewisePathOptions, ShiftedPath } from './capacity-path.ts';
 import { createMpcD } from './mpc-d.ts';
 import { MpcO } from './mpc-o.ts';

@@ -2,7 +2,7 @@
 
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { sizesAt, switchCosts, worthsAt } from '../state/ladder.ts';
+import { sizesAt, switchCosts, worthsAt } from '../state/facts.ts';
 import type { CapacityPath } from './capacity-path.ts';
 import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
 

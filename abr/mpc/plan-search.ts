@@ -24,9 +24,8 @@
  */
 
 import type { PlayerState } from '../controller.ts';
-import { RISE_SECONDS } from '../qoe/freezes.ts';
-import { changeCost, QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
-import { qualitiesAt, sizesAt, switchCosts, worthsAt } from '../state/ladder.ts';
+import { changeCost, QOE_UNIT_SECONDS, RISE_SECONDS, stallCost } from '../qoe/qoe.ts';
+import { qualitiesAt, sizesAt, switchCosts, worthsAt } from '../state/facts.ts';
 import type { CapacityPath } from './capacity-path.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */

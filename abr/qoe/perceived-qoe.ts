@@ -7,8 +7,7 @@
  * This is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may make it negative.
  */
 
-import { freezesOf, type Stall } from './freezes.ts';
-import { type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights, stallCost } from './qoe.ts';
+import { freezesOf, type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights, type Stall, stallCost } from './qoe.ts';
 
 export interface PerceivedPrices {
   /** Cost of a freeze's begin, less if it is short (freezes.ts), and of each of its seconds of the clock. */

@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { InputError, parsedJson } from '../errors.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { beginShare, freezeCounts, freezesOf } from './freezes.ts';
 import { PERCEIVED_PRICES, perceivedQoe, perceivedWeights } from './perceived-qoe.ts';
-import { stallCost } from './qoe.ts';
+import { beginShare, freezeCounts, freezesOf, stallCost } from './qoe.ts';
 import { type Encoding, modelledQuality, usualDisplayedLines } from './quality.ts';
 import { hostileLines, testReport } from './session-report.fixture.ts';
 import { MAX_REPORT_BYTES, SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from './session-report.ts';

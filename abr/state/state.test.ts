@@ -4,10 +4,8 @@ import type { Download, PlayerState } from '../controller.ts';
 import { between, forAll } from '../property.fixture.ts';
 import { anyDownloads, downloadsOf, stateOf } from '../random-states.fixture.ts';
 import { ewmaThroughputBps } from './ewma-throughput.ts';
-import { firstChoice } from './first-choice.ts';
-import { horizonOf } from './horizon.ts';
+import { firstChoice, horizonOf, watchShare } from './facts.ts';
 import { robustThroughput } from './robust-throughput.ts';
-import { watchShare } from './watch-time.ts';
 
 const LADDER_BPS = [51e3, 500e3, 850e3, 2.5e6, 8e6];
 

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { normalCdf, normalQuantile } from './normal-distribution.ts';
-import { median, quantile, weightedQuantiles } from './quantile.ts';
+import { median, normalCdf, normalQuantile, quantile, weightedQuantiles } from './distributions.ts';
 
 test('quantile is linear between order statistics (type 7)', () => {
   const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];

@@ -1,7 +1,7 @@
 /** Records the requests of a player, and the events of its media element and of the plugin, in a SessionRecord. */
 
 import type { DecisionEvent, Forecast, LeoAbrHandle } from 'leo-abr';
-import { UNSEEN_SECONDS } from '../../abr/qoe/freezes.ts';
+import { UNSEEN_SECONDS } from '../../abr/qoe/qoe.ts';
 import { PlaybackEnd } from '../../replay/browser/page/playback-end.ts';
 import { meterOf, type PlaybackMeter } from '../../replay/browser/page/playback-meter.ts';
 import { bufferedAhead, type RequestedSegment, RequestRecorder } from '../../replay/browser/page/request-recorder.ts';

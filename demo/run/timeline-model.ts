@@ -3,7 +3,7 @@
 import type { Forecast } from 'leo-abr';
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
-import { quantileAt } from '../../abr/statistics/quantile.ts';
+import { quantileAt } from '../../abr/statistics/distributions.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import type { SessionRecord } from './session-record.ts';
 

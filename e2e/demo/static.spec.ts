@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { median } from '../../abr/statistics/quantile.ts';
+import { median } from '../../abr/statistics/distributions.ts';
 import { responseSeconds } from '../../replay/browser/record/lateness.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { staticSite } from '../../replay/origin/index.ts';

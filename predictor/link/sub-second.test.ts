@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll, whole } from '../../abr/property.fixture.ts';
 import { quantilesOf } from '../../abr/random-states.fixture.ts';
-import { levelShare } from '../../abr/statistics/quantile.ts';
+import { levelShare } from '../../abr/statistics/distributions.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { type Link, noisyLink } from './handover-clock/links.fixture.ts';
 import { SubSecond } from './sub-second.ts';

@@ -7,7 +7,7 @@
  */
 
 import { EPOCH_SECONDS, type Fluctuation, type HandoverDip } from '../../abr/forecast.ts';
-import { levelShare } from '../../abr/statistics/quantile.ts';
+import { levelShare } from '../../abr/statistics/distributions.ts';
 import { modulo } from './handover-clock/weights.ts';
 
 const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];

@@ -1,6 +1,6 @@
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
-import { type PastForecast, type PastForecasts, pastForecasts } from '../forecast/past-forecasts.ts';
+import { normalQuantile } from '../../abr/statistics/distributions.ts';
+import { type PastForecast, type PastForecasts, pastForecasts } from '../forecast/model-session.ts';
 
 /** Later steps are not scored, so that wrong forecasts are detected soon. */
 const HORIZON_SECONDS = 8;

@@ -1,6 +1,6 @@
 /** The summary of a benchmark: a row per data set and algorithm, and for several data sets also rows over all. */
 
-import { quantile } from '../../abr/statistics/quantile.ts';
+import { quantile } from '../../abr/statistics/distributions.ts';
 import { seedOf } from '../../abr/statistics/random.ts';
 import { remembered } from '../remembered.ts';
 import {

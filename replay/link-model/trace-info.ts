@@ -2,7 +2,7 @@
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { PiecewisePath } from '../../abr/index.ts';
-import { quantile } from '../../abr/statistics/quantile.ts';
+import { quantile } from '../../abr/statistics/distributions.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
 import { textTable } from '../formats/text-table.ts';
 import type { Trace } from '../trace.ts';

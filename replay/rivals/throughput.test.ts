@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll, whole } from '../../abr/property.fixture.ts';
 import { anyDownloads, anyLadder, anyState } from '../../abr/random-states.fixture.ts';
-import { highestWithin } from '../../abr/state/ladder.ts';
+import { highestWithin } from '../../abr/state/facts.ts';
 import { Throughput } from './throughput.ts';
 
 test('highestWithin is the highest bitrate that fits, else the lowest', () => {

@@ -5,7 +5,7 @@
 
 import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
 import { ewmaThroughputBps } from '../../abr/state/ewma-throughput.ts';
-import { highestWithin } from '../../abr/state/ladder.ts';
+import { highestWithin } from '../../abr/state/facts.ts';
 import { abandonRequest, isAfterAbandonment } from './dash-js/abandon-requests.ts';
 
 /** dash.js's `bandwidthSafetyFactor`. */

@@ -63,9 +63,9 @@ export class Pacing {
     private readonly _host: Pick<Host, 'nowMs' | 'isHidden'>,
   ) {}
 
+  /** In a live stream. */
   isNeeded(): boolean {
-    const { session, controller } = this._flow;
-    return this._held !== undefined || (session.live.isRequested && controller.pace !== undefined);
+    return this._held !== undefined || this._flow.controller.pace !== undefined;
   }
 
   /** `kept`: at the same time, a download was reconsidered and kept; the rate is set on the same input. */

@@ -1,7 +1,7 @@
 /** The checks of options that JSON can hold, in a page and in a trial's configuration. */
 
 import type { Objective } from '../../abr/qoe/qoe.ts';
-import { MAX_HORIZON } from '../../abr/state/horizon.ts';
+import { MAX_HORIZON } from '../../abr/state/facts.ts';
 import { type Check, isFrom, isWhole, SWITCH } from './checks.ts';
 
 const OBJECTIVES: readonly unknown[] = ['perceived', 'log', 'linear'] satisfies Objective[];

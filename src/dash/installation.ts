@@ -7,13 +7,11 @@ import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
-import { EMITTER_METHODS, listen, UndoList } from '../hooks.ts';
+import { EMITTER_METHODS, listen, UndoList } from '../adapter-kit.ts';
 import { PAGE } from '../page-host.ts';
 import { wrongPlayer } from '../which-player.ts';
-import { SWITCH_RULE, switchRule } from './abr.ts';
-import type { BufferLevelEvent } from './buffer-gauge.ts';
 import { type DashPlayer, isDestroyed, setting, whyUnsupported } from './player.ts';
-import { DashPort } from './port.ts';
+import { DashPort, SWITCH_RULE, switchRule } from './port.ts';
 import { Requests } from './requests.ts';
 import { applySettings } from './settings.ts';
 
@@ -80,6 +78,7 @@ class DashInstallation implements Installation {
     const { live } = this._port;
     const handlers = {
       ...this._requests.handlers,
+      ...this._port.gauge.handlers,
       ...this._handlers,
       ...live.handlers(this.flow),
     };
@@ -118,10 +117,6 @@ class DashInstallation implements Installation {
       if (mediaType === 'video') this._port.askAfterSeek();
     },
     playbackPlaying: () => this.flow.played(),
-    bufferLevelUpdated: (event: BufferLevelEvent) => this._port.gauge.update(event),
-    quotaExceeded: () => {
-      this._port.gauge.isQuotaExceeded = true;
-    },
   };
 
   /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */

@@ -1,9 +1,13 @@
 /** The time of a live stream. */
 
-import type { Representation, StreamInfo } from 'dashjs';
-import type { LiveTime } from '../../session/player-port.ts';
-import type { BufferGauge } from './buffer-gauge.ts';
-import type { DashPlayer } from './player.ts';
+import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
+import type { Flow } from '../../session/flow.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
+import type { LiveMedia, LivePosition, LiveTime, Period } from '../../session/player-port.ts';
+import { ElementRate, type LiveLimits } from '../adapter-kit.ts';
+import { ChunkCounter } from '../chunk-counter.ts';
+import { type BufferGauge, type DashPlayer, segmentDuration, setting } from './player.ts';
+import { overrideSettings } from './settings.ts';
 
 /** dash.js has compared the device's clock with the stream's. */
 export interface TimeOffsetEvent {
@@ -34,13 +38,12 @@ export class LiveClock {
     return (this._player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
   }
 
-  /** The time of the live stream; undefined on demand. */
+  /** The time of the live stream. */
   time(
     { manifestInfo }: StreamInfo,
     { segmentDuration, availabilityTimeOffset }: Representation,
   ): LiveTime | undefined {
-    const { isDynamic, availableFrom } = manifestInfo;
-    if (!isDynamic) return undefined;
+    const { availableFrom } = manifestInfo;
     const latency = this.latencySeconds();
     const isSynchronised = this._offsetMs !== undefined || latency === undefined;
     const nowSeconds = isSynchronised
@@ -51,4 +54,207 @@ export class LiveClock {
     const firstChunkSeconds = Math.max(0, segmentDuration - (availabilityTimeOffset || 0));
     return Number.isFinite(nowSeconds) ? { nowSeconds, firstChunkSeconds } : undefined;
   }
+}
+
+/* Live streams in dash.js: their time and pace, and what their requests tell. */
+
+export interface RequestEvent {
+  request: FragmentRequest;
+  /** The body; in low-latency mode, the part that arrived since the last event. */
+  response?: ArrayBuffer | null;
+  error?: unknown;
+}
+
+/** dash.js's request before it is sent. It reads a body in parts with `reader`, which it sets at the response. */
+export interface CustomData {
+  request?: FragmentRequest;
+  reader?: ReadableStreamDefaultReader<Uint8Array>;
+}
+
+interface MetricEvent {
+  metric: string;
+  value: { url?: string; responsecode?: number };
+}
+
+export class LiveSupport {
+  readonly rate: CatchUp;
+  private readonly _clock: LiveClock;
+  /** The latest media request by media type. */
+  private readonly _latest = new Map<string, FragmentRequest>();
+  private _target: unknown;
+  restoreTarget = () => {};
+
+  constructor(
+    private readonly _options: { readonly live: LiveOptions },
+    private readonly _player: DashPlayer,
+    private readonly _gauge: BufferGauge,
+  ) {
+    this._clock = new LiveClock(_player, _gauge);
+    this.rate = new CatchUp(_options, _player, { gauge: _gauge, clock: this._clock });
+  }
+
+  /** For dash.js's events. */
+  handlers(flow: Flow) {
+    return {
+      updateTimeSyncOffset: (event: TimeOffsetEvent) => this._clock.synchronised(event),
+      // dash.js retries without another event of its own.
+      metricAdded: ({ metric, value }: MetricEvent) => {
+        if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
+        for (const request of this._latest.values())
+          if (request.url === value.url) flow.progressed(request, { attempt: 'too-early' });
+      },
+      // Low-latency mode: whole chunks, whose bytes have been read before.
+      fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
+        flow.progressed(request, { chunks: response ? new ChunkCounter().endedIn(response) : 0 }),
+    };
+  }
+
+  /** The media of a live stream's request. */
+  media(request: FragmentRequest): LiveMedia | undefined {
+    const { mediaType, representation, startTime, duration } = request;
+    this._latest.set(mediaType, request);
+    const time = this._clock.time(representation!.mediaInfo!.streamInfo!, representation!);
+    return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
+  }
+
+  /** A segment's index in its period. dash.js counts from the oldest segment that is still listed. */
+  indexOf({ representation, startTime }: FragmentRequest, { startSeconds }: Period): number {
+    return Math.round((startTime - startSeconds) / segmentDuration(representation!));
+  }
+
+  /** The position in the live stream. */
+  position(
+    stream: StreamInfo,
+    representation: Representation,
+    playback: PlaybackController | undefined,
+  ): LivePosition | undefined {
+    const time = this._clock.time(stream, representation);
+    if (!time) return undefined;
+    const targetLatencySeconds = playback?.getLiveDelay?.() || 0;
+    // Before the first picture, of a stream that has just begun.
+    const begunSeconds = time.nowSeconds - this._gauge.playheadSeconds();
+    const latencySeconds = this._clock.latencySeconds() ?? Math.min(begunSeconds, targetLatencySeconds);
+    return { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
+  }
+
+  /** The options have changed. At each change of its setting, dash.js forgets a latency that the viewer chose. */
+  targetChanged(): void {
+    if (this._options.live.targetLatencySeconds !== this._target) this.setTarget();
+  }
+
+  setTarget(): void {
+    this.restoreTarget();
+    this._target = this._options.live.targetLatencySeconds;
+    const wanted = this._target ? ([['delay.liveDelay', this._target]] as const) : [];
+    this.restoreTarget = overrideSettings(this._player, wanted);
+  }
+
+  forget(): void {
+    this._clock.forget();
+  }
+}
+
+/** Sees the bytes of a low-latency body before dash.js does: its own events come with whole chunks only. */
+export function watchReader(customData: CustomData, received: (bytes: number) => void): void {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  Object.defineProperty(customData, 'reader', {
+    configurable: true,
+    get: () => reader,
+    set(original: ReadableStreamDefaultReader<Uint8Array>) {
+      const nativeRead = original.read.bind(original);
+      reader = Object.assign(original, {
+        read() {
+          const part = nativeRead();
+          part.then(
+            ({ value }) => received(value?.length || 0),
+            () => {},
+          );
+          return part;
+        },
+      });
+    },
+  });
+}
+
+/* dash.js's catch-up at the live edge: how it may play, and the plugin's rate in its place. */
+
+const ENABLED = 'liveCatchup.enabled';
+/** Rates relative to 1 where neither page nor stream sets one. Viewers notice dash.js's own 0.5. */
+const UNNOTICED = { min: -0.05, max: 0.05 };
+const DRIFT_SECONDS = 12;
+const DVB_SCHEME = 'urn:dvb:dash:lowlatency:scope:2019';
+
+export class CatchUp extends ElementRate {
+  /** While the rate is the plugin's: turns dash.js's catch-up on again. */
+  private _restore: (() => void) | undefined;
+
+  constructor(
+    options: { readonly live: LiveOptions },
+    private readonly _player: DashPlayer,
+    private readonly _parts: { gauge: BufferGauge; clock: LiveClock },
+  ) {
+    super(options);
+  }
+
+  protected element(): HTMLMediaElement | undefined {
+    return this._parts.gauge.element();
+  }
+
+  /** `player.seek()` would make dash.js take a new latency for the viewer's choice. */
+  protected nowSeconds(): number | undefined {
+    const { gauge, clock } = this._parts;
+    const latencySeconds = clock.latencySeconds();
+    return latencySeconds === undefined ? undefined : gauge.playheadSeconds() + latencySeconds;
+  }
+
+  /** dash.js then resets the playback rate to 1. */
+  protected turnOff(): void {
+    this._restore ||= overrideSettings(this._player, [[ENABLED, false]]);
+  }
+
+  protected restore(): void {
+    if (this._restore) this._restore();
+    this._restore = undefined;
+  }
+
+  /** As dash.js's MediaPlayerModel has them: the settings, else the stream's, else defaults. */
+  limits({ manifestInfo }: StreamInfo, playback: PlaybackController | undefined): LiveLimits {
+    const enabled = setting(this._player, ENABLED);
+    const targetSeconds = playback?.getLiveDelay?.() || 0;
+    const { latency, playbackRate } = serviceDescription(manifestInfo) || {};
+    const { min, max } =
+      [
+        { min: this._setting('playbackRate.min'), max: this._setting('playbackRate.max') },
+        { min: (playbackRate?.min || Number.NaN) - 1, max: (playbackRate?.max || Number.NaN) - 1 },
+      ].find((one) => Number.isFinite(one.min) || Number.isFinite(one.max)) || UNNOTICED;
+    const isDescribed = latency && latency.target > 0 && latency.max > latency.target;
+    const streamDrift = isDescribed ? (latency.max - latency.target + 500) / 1000 : DRIFT_SECONDS;
+    const maxDrift = this._setting('maxDrift');
+    const drift = Number.isNaN(maxDrift) ? streamDrift : maxDrift;
+    return this.within({
+      targetSeconds,
+      playbackRates: { min: 1 + Math.max(-0.5, Math.min(0, min || 0)), max: 1 + Math.max(0, Math.min(1, max || 0)) },
+      maxLatencySeconds: drift > 0 ? targetSeconds + drift : Number.POSITIVE_INFINITY,
+      // In the plugin's place, anything but false has been set by the page.
+      isPaceable: this._restore ? enabled === false : Boolean(enabled ?? playback?.getInitialCatchupModeActivated?.()),
+    });
+  }
+
+  private _setting(name: string): number {
+    return Number(setting(this._player, `liveCatchup.${name}`));
+  }
+}
+
+/** Undeclared in dash.js's types. Latencies are ms. */
+interface ServiceDescription {
+  schemeIdUri: string | null;
+  latency: { target: number; max: number } | null;
+  playbackRate: { min: number; max: number } | null;
+}
+
+/** The service description that dash.js applies: the last of DVB's, else the last without a scope. */
+function serviceDescription({ serviceDescriptions }: StreamInfo['manifestInfo']): ServiceDescription | undefined {
+  const all = (serviceDescriptions || []) as unknown as ServiceDescription[];
+  const describedBy = (scheme: string | null) => all.filter(({ schemeIdUri }) => schemeIdUri === scheme).pop();
+  return describedBy(DVB_SCHEME) || describedBy(null);
 }

@@ -1,7 +1,8 @@
 /** The part of dash.js's MediaPlayer that the plugin uses. The page passes the player in; dash.js is never imported. */
 
-import type { MediaPlayerClass, Representation } from 'dashjs';
 import './dashjs-augmentation.ts';
+import type { MediaPlayerClass, Representation } from 'dashjs';
+import { isPaused } from '../adapter-kit.ts';
 
 /** A dash.js player or a compatible object. */
 export type DashPlayer = Pick<MediaPlayerClass, (typeof METHODS)[number]>;
@@ -61,9 +62,87 @@ export function rangeBits(range: string | null | undefined): number | undefined 
   return bits > 0 ? bits : undefined;
 }
 
+export function isLive({ mediaInfo }: Representation): boolean {
+  return mediaInfo!.streamInfo!.manifestInfo.isDynamic;
+}
+
 /** Nominal duration of a representation's segments, in seconds. */
 export function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
   const seconds = segmentDuration || fragmentDuration;
   if (!seconds) throw new Error(`representation ${id} has no segment duration`);
   return seconds;
+}
+
+/* The current playback and buffer level; dash.js's own figure is as old as its last event. */
+
+/** dash.js jumps over gaps up to this. */
+const GAP_SECONDS = 0.5;
+
+interface BufferLevelEvent {
+  mediaType?: string;
+  streamId?: string;
+  bufferLevel: number;
+}
+
+/** For dash.js's events: `handlers`. */
+export class BufferGauge {
+  /** dash.js has cut its buffer targets, because the source buffer was full. */
+  isQuotaExceeded = false;
+  private readonly _readings = new Map<string | undefined, { levelSeconds: number; playhead: number }>();
+
+  constructor(private readonly _player: DashPlayer) {}
+
+  element(): HTMLMediaElement | undefined {
+    try {
+      return this._player.getVideoElement();
+    } catch {
+      // dash.js throws while no element is attached.
+      return undefined;
+    }
+  }
+
+  playheadSeconds(): number {
+    return this.element()?.currentTime || 0;
+  }
+
+  /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. */
+  levelSeconds(streamId: string, playhead = this.playheadSeconds()): number {
+    const reading = this._readings.get(streamId);
+    if (reading === undefined) return 0;
+    return Math.max(0, reading.levelSeconds - Math.max(0, playhead - reading.playhead));
+  }
+
+  /** Where the element is, in seconds of the presentation, and how it plays. */
+  playback(): { playhead: number; playableSeconds: number; playbackRate: number; isPaused: boolean } {
+    const element = this.element();
+    const { currentTime, buffered, playbackRate }: Partial<HTMLMediaElement> = element || {};
+    const playhead = currentTime || 0;
+    let end = playhead;
+    for (let i = 0; i < (buffered?.length || 0); i++) {
+      if (buffered!.start(i) <= end + GAP_SECONDS) end = Math.max(end, buffered!.end(i));
+    }
+    return {
+      playhead,
+      // Until playback would stall, across periods.
+      playableSeconds: end - playhead,
+      // dash.js can set a rate of 0 while it stalls.
+      playbackRate: playbackRate || 1,
+      isPaused: isPaused(element),
+    };
+  }
+
+  /** Drops earlier readings, after a seek or with another source. */
+  forget(): void {
+    this._readings.clear();
+  }
+
+  readonly handlers = {
+    bufferLevelUpdated: ({ mediaType, streamId, bufferLevel }: BufferLevelEvent) => {
+      if (mediaType !== 'video') return;
+      this._readings.set(streamId, { levelSeconds: bufferLevel, playhead: this.playheadSeconds() });
+    },
+    quotaExceeded: () => {
+      this.isQuotaExceeded = true;
+    },
+  };
 }

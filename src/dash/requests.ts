@@ -3,8 +3,8 @@
 import type { FragmentRequest } from 'dashjs';
 import type { Flow } from '../../session/flow.ts';
 import type { Segment } from '../../session/player-port.ts';
-import { type CustomData, type LiveSupport, type RequestEvent, watchReader } from './live-support.ts';
-import { rangeBits } from './player.ts';
+import { type CustomData, type LiveSupport, type RequestEvent, watchReader } from './live.ts';
+import { isLive, rangeBits } from './player.ts';
 import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
@@ -26,7 +26,7 @@ export class Requests {
       this._flow.began(request, {
         isMedia,
         segment: isMedia && isVideo ? segmentOf(request, live, bitrates) : undefined,
-        live: isMedia ? live.media(request) : undefined,
+        live: isMedia && isLive(request.representation!) ? live.media(request) : undefined,
       });
     },
     loadingProgress: ({ request }: RequestEvent) =>
@@ -70,7 +70,7 @@ function segmentOf(request: FragmentRequest, live: LiveSupport, bitrates: Bitrat
   return {
     period,
     representation: { id, bitrateBps: bitrates.of(representation!) },
-    index: live.indexOf(request, period) ?? index,
+    index: isLive(representation!) ? live.indexOf(request, period) : index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),

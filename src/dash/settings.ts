@@ -1,6 +1,6 @@
 /** The dash.js settings that the plugin needs, and how they are restored. docs/plugin-dash.md lists them for users. */
 
-import { override } from '../hooks.ts';
+import { override } from '../adapter-kit.ts';
 import { type DashPlayer, set, setting } from './player.ts';
 
 /** Priority of dash.js's throughput rule: below DEFAULT (0.5), the priority of our rule. */

@@ -4,9 +4,8 @@ import type { Representation, RepresentationController, RulesContext, StreamInfo
 import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
 import type { Period, Situation } from '../../session/player-port.ts';
 import { firstEndingAfter, type Span } from '../../session/state.ts';
-import type { BufferGauge } from './buffer-gauge.ts';
-import type { LiveSupport } from './live-support.ts';
-import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
+import type { LiveSupport } from './live.ts';
+import { type BufferGauge, type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
 
 /** Representations that the page's limits allow, at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
@@ -131,7 +130,7 @@ export function readSituation(
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
-    live: live.position(streamInfo, current, playback),
+    live: isDynamic ? live.position(streamInfo, current, playback) : undefined,
     indexedBits: (id, index) => rangeBits(segmentsOf(id)?.[index]?.mediaRange),
     ...(isListed && {
       segmentAt: (seconds, id = current.id) =>

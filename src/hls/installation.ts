@@ -6,7 +6,7 @@ import type { ResolvedOptions } from '../../session/assemble.ts';
 import { Flow } from '../../session/flow.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { Installation } from '../../session/page/handle.ts';
-import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../hooks.ts';
+import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../adapter-kit.ts';
 import { rungsOf } from './levels.ts';
 import { keepPartEnds } from './part-ends.ts';
 import { classOf, type HlsHandlers, whyUnsupported } from './player.ts';

@@ -3,7 +3,7 @@
 import type Hls from 'hls.js';
 import type { BufferAppendingData, Fragment, FragParsedData } from 'hls.js';
 import type { Guard } from '../../session/page/events.ts';
-import { EMITTER_METHODS, listen } from '../hooks.ts';
+import { EMITTER_METHODS, listen } from '../adapter-kit.ts';
 import { classOf } from './player.ts';
 
 /**

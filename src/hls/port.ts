@@ -6,9 +6,8 @@ import type { AssumedLink } from '../../abr/controller.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
-import { CatchUp } from './catch-up.ts';
-import { Failures } from './failures.ts';
-import { allowedRungs, type Rung, rungsOf } from './levels.ts';
+import { allowedRungs, Failures, type Rung, rungsOf } from './levels.ts';
+import { CatchUp } from './live.ts';
 import { classOf } from './player.ts';
 import { readSituation } from './situation.ts';
 

@@ -4,11 +4,9 @@ import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails, LoaderStats } from 'hls.js';
 import type { ListedSegment, LivePosition, Period, Segment, Situation } from '../../session/player-port.ts';
 import { firstEndingAfter } from '../../session/state.ts';
-import { displayedLines } from '../displayed-lines.ts';
-import { isPaused } from '../paused.ts';
-import type { CatchUp } from './catch-up.ts';
+import { displayedLines, isPaused } from '../adapter-kit.ts';
 import { type Rung, rungsOf } from './levels.ts';
-import { liveTime, segmentDuration } from './live.ts';
+import { type CatchUp, liveTime, segmentDuration } from './live.ts';
 
 /** HLS has discontinuities, but one sequence of segments. */
 const PERIOD_ID = '0';

@@ -2,7 +2,7 @@
 
 import type { Flow } from '../../session/flow.ts';
 import type { Choice } from '../../session/player-port.ts';
-import { DOM_METHODS, type Handlers, listen, override, UndoList } from '../hooks.ts';
+import { DOM_METHODS, type Handlers, listen, override, UndoList } from '../adapter-kit.ts';
 import type { AbrManager, AbrSettings, ShakaPlayer, ShakaStream, SwitchCallback, Variant } from './player.ts';
 import type { ShakaPort } from './port.ts';
 import type { Requests } from './requests.ts';

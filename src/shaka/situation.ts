@@ -1,8 +1,7 @@
 /** Reads the inputs of a decision from Shaka Player, in the core's types. Shaka counts in seconds and bytes. */
 
 import type { ListedSegment, LivePosition, Period, Segment, Situation } from '../../session/player-port.ts';
-import { displayedLines } from '../displayed-lines.ts';
-import { isPaused } from '../paused.ts';
+import { displayedLines, isPaused } from '../adapter-kit.ts';
 import type { LiveStream } from './live.ts';
 import type { SegmentReference, ShakaPlayer, ShakaStream, Variant } from './player.ts';
 import { Variants } from './variants.ts';

@@ -2,9 +2,9 @@
 
 import type { ValidForecast } from '../../abr/forecast.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/qoe/session-report.ts';
-import { quantile, quantileAt } from '../../abr/statistics/quantile.ts';
-import { deliveredTimeline } from '../../predictor/link/delivered-timeline.ts';
+import { quantile, quantileAt } from '../../abr/statistics/distributions.ts';
 import { HandoverEvidence } from '../../predictor/link/handover-clock/handover-clock.ts';
+import { deliveredTimeline } from '../../predictor/link/link-history.ts';
 
 const MOST_SECONDS = 3600;
 const CELL_SECONDS = 0.1;

@@ -1,9 +1,8 @@
 /** Measures what a viewer sees of a session, by the media element alone: the measure is the same in all arms. */
 
-import type { Stall } from '../../abr/qoe/freezes.ts';
 import { isNoticed } from '../../abr/qoe/off-rate.ts';
 import { freezesCost, PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
-import { QOE_UNIT_SECONDS } from '../../abr/qoe/qoe.ts';
+import { QOE_UNIT_SECONDS, type Stall } from '../../abr/qoe/qoe.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 
 const JITTER_SECONDS = 0.005;

@@ -6,9 +6,9 @@ import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part 
 import type { Encoding } from '../../abr/qoe/quality.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import type { Guard } from '../../session/page/events.ts';
-import type { RequestEvent } from '../dash/live-support.ts';
+import { DOM_METHODS, EMITTER_METHODS, type Handlers, listen } from '../adapter-kit.ts';
+import type { RequestEvent } from '../dash/live.ts';
 import { bytesLoaded } from '../dash/requests.ts';
-import { DOM_METHODS, EMITTER_METHODS, type Handlers, listen } from '../hooks.ts';
 import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../shaka/player.ts';
 import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
 import { pageSeconds, type Transfers } from './transfers.ts';

@@ -8,8 +8,7 @@ import { type Checks, checkOptions, has, isPlain, SWITCH } from '../../session/p
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
 import { PLAYER } from '../../session/page/trial-config.ts';
-import { displayedLines } from '../displayed-lines.ts';
-import { DOM_METHODS, listen, UndoList } from '../hooks.ts';
+import { DOM_METHODS, displayedLines, listen, UndoList } from '../adapter-kit.ts';
 import { type Arm, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
 import { Playback } from './playback.ts';

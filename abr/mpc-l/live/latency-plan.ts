@@ -5,8 +5,8 @@
  */
 
 import type { LiveState } from '../../controller.ts';
-import { RISE_SECONDS, SAME_FREEZE_SECONDS, UNSEEN_SECONDS } from '../../qoe/freezes.ts';
 import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
+import { RISE_SECONDS, SAME_FREEZE_SECONDS, UNSEEN_SECONDS } from '../../qoe/qoe.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 /** The plan's steps of time and of latency. */
@@ -48,7 +48,7 @@ export interface LatencyProblem {
   chunks: number;
   presentRate: number;
   segmentSeconds: number;
-  /** Cost of a freeze's begin (abr/qoe/freezes.ts), in seconds of stall. */
+  /** Cost of a freeze's begin (abr/qoe/qoe.ts), in seconds of stall. */
   beginSeconds: number;
 }
 

@@ -5,7 +5,7 @@ import type { ExpectedHandover, HandoverDip, QuantileForecast } from '../../fore
 import { ConstantPath, PiecewisePath } from '../../mpc/capacity-path.ts';
 import { between, forAll } from '../../property.fixture.ts';
 import { quantilesOf } from '../../random-states.fixture.ts';
-import { normalQuantile } from '../../statistics/normal-distribution.ts';
+import { normalQuantile } from '../../statistics/distributions.ts';
 import { LinkFutures } from './link-futures.ts';
 import { CELLS, DRAWN_SECONDS, LinkPaths } from './link-paths.ts';
 

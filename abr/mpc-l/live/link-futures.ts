@@ -2,11 +2,9 @@
 
 import type { PlayerState } from '../../controller.ts';
 import { ageSecondsOf, type QuantileForecast } from '../../forecast.ts';
-import { normalQuantile } from '../../statistics/normal-distribution.ts';
-import { levelShare, nearestLevel, quantileAt } from '../../statistics/quantile.ts';
+import { levelShare, nearestLevel, normalQuantile, quantileAt } from '../../statistics/distributions.ts';
 import { minimalStandard } from '../../statistics/random.ts';
-import { MAX_STEPS } from '../forecast-steps.ts';
-import { Futures } from '../futures.ts';
+import { Futures, MAX_STEPS } from '../futures.ts';
 import { CELL_SECONDS, CELLS, CELLS_PER_SECOND, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.

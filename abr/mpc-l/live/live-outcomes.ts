@@ -5,10 +5,8 @@
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
-import { beginShare, SAME_FREEZE_SECONDS } from '../../qoe/freezes.ts';
-import { changeCost, type StallPrices } from '../../qoe/qoe.ts';
-import { previousQuality, qualitiesAt, sizesAt, worthsAt } from '../../state/ladder.ts';
-import { recentLatencySeconds } from '../../state/request-latency.ts';
+import { beginShare, changeCost, SAME_FREEZE_SECONDS, type StallPrices } from '../../qoe/qoe.ts';
+import { previousQuality, qualitiesAt, recentLatencySeconds, sizesAt, worthsAt } from '../../state/facts.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, PlannedRequest } from '../segment-outcomes.ts';
 import type { LinkPaths } from './link-paths.ts';

@@ -2,7 +2,7 @@
 
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
-import { highestWithin } from '../../state/ladder.ts';
+import { highestWithin } from '../../state/facts.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';

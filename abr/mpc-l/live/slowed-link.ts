@@ -4,9 +4,9 @@
  */
 
 import type { Download, InFlight, PlayerState } from '../../controller.ts';
-import { lastIndexAtMost } from '../../state/ladder.ts';
+import { lastIndexAtMost } from '../../state/facts.ts';
+import { rateOf } from '../mpc-l.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
-import { rateOf } from '../usable-forecast.ts';
 import { LinkPaths } from './link-paths.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
 

@@ -1,6 +1,6 @@
 /** The figures of households, from their sessions; README.md defines them. */
 
-import { quantile } from '../../../abr/statistics/quantile.ts';
+import { quantile } from '../../../abr/statistics/distributions.ts';
 import { seedOf } from '../../../abr/statistics/random.ts';
 import {
   ALL_DATASETS,

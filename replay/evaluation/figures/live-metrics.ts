@@ -2,7 +2,7 @@
 
 import { isNoticed } from '../../../abr/qoe/off-rate.ts';
 import { QOE_UNIT_SECONDS } from '../../../abr/qoe/qoe.ts';
-import { weightedQuantiles } from '../../../abr/statistics/quantile.ts';
+import { weightedQuantiles } from '../../../abr/statistics/distributions.ts';
 import type { LiveMetrics } from '../../results.ts';
 
 /** A piece of time with one playback rate, or a piece of a stall. */

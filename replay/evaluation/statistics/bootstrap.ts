@@ -1,6 +1,6 @@
 /** Confidence intervals by resampling whole units; README.md describes method, sources and coverage. */
 
-import { quantile } from '../../../abr/statistics/quantile.ts';
+import { quantile } from '../../../abr/statistics/distributions.ts';
 import { seededRandom } from '../../../abr/statistics/random.ts';
 import type { Estimate } from '../../results.ts';
 import { studentQuantile } from './student-t.ts';

@@ -1,6 +1,6 @@
 /** Means and tail means of samples and of their resamples. */
 
-import { quantile } from '../../../abr/statistics/quantile.ts';
+import { quantile } from '../../../abr/statistics/distributions.ts';
 
 /** Arithmetic mean; NaN for an empty sample. */
 export function mean(values: ArrayLike<number>): number {

@@ -1,7 +1,7 @@
 /** dash.js 5.2.1's AbandonRequestsRule (src/streaming/rules/abr/AbandonRequestsRule.js), on by default beside any rule. */
 
 import type { Decision, InFlight, PlayerState } from '../../../abr/controller.ts';
-import { highestWithin } from '../../../abr/state/ladder.ts';
+import { highestWithin } from '../../../abr/state/facts.ts';
 
 /** The rule waits this long after the first byte (`minSegmentDownloadTimeThresholdInMs`), ... */
 const ABANDON_AFTER_SECONDS = 0.5;

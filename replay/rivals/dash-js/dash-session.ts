@@ -10,7 +10,7 @@
 
 import type { Download, PlayerState } from '../../../abr/controller.ts';
 import { ewmaThroughputBps } from '../../../abr/state/ewma-throughput.ts';
-import { highestWithin } from '../../../abr/state/ladder.ts';
+import { highestWithin } from '../../../abr/state/facts.ts';
 import { SAFETY_FACTOR } from '../throughput.ts';
 import { ABANDONED_SECONDS, isLowLatency } from './abandon-requests.ts';
 import { BolaParameters, MINIMUM_BUFFER_SECONDS } from './bola-parameters.ts';

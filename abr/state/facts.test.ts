@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PlayerState } from '../controller.ts';
-import { previousQuality, switchCosts, worthsAt } from './ladder.ts';
+import { previousQuality, switchCosts, worthsAt } from './facts.ts';
 
 const weights = { quality: (bps: number) => bps / 1e5, mu: 1, lambda: 1, rise: 0, pricePerMbps: 3 };
 const state = { ladderBps: [1e6, 2e6], segmentSeconds: 4, upcomingSizesBits: [], weights } as unknown as PlayerState;
