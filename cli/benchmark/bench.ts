@@ -7,7 +7,7 @@ import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../../replay/browser/find-browser.ts';
 import { TOLERATED_LATE_SHARE } from '../../replay/browser/record/lateness.ts';
-import { defaultContexts, runBench } from '../../replay/browser/run-bench.ts';
+import { runBench, TooSlowError } from '../../replay/browser/run-bench.ts';
 import type { PlannedSession } from '../../replay/evaluation/plan/plan.ts';
 import { presentation } from '../../replay/media/presentation.ts';
 import { KernelLink } from '../../transport/kernel-link.ts';
@@ -37,8 +37,9 @@ export function benchCommand(io: CommandIo): Command {
     "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, " +
     'with changes such as starlink,loss=0.02';
   const contexts =
-    'sessions at the same time, one household at least (default: 4 for ladders above 30 Mbit/s and live streams, else 8)';
-  const lateShare = 'largest share of downloads in a session that may end late; it is rejected and repeated above it';
+    'sessions at the same time, one household at least (default: as many as this host plays on time, at most 4 for ' +
+    'ladders above 30 Mbit/s and live streams, else 8)';
+  const lateShare = "largest share of a session's bits that may come late; it is rejected and repeated above it";
   return addBenchmarkOptions(new Command('bench'))
     .description('replay traces in a real browser and compare algorithms')
     .addOption(choice('--player <name>', player, PLAYERS, 'dash'))
@@ -58,7 +59,7 @@ export function benchCommand(io: CommandIo): Command {
 }
 
 async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
-  const { benchmark, kernel, notes } = await prepareBench(flags, io);
+  const { benchmark, kernel, notes, contexts } = await prepareBench(flags, io);
   const { perLine, timings, remains: sessions, scenario, own, onnx, foldModels, household } = benchmark;
   const sink = new SessionSink(benchmark, notes, io);
   const stop = new AbortController();
@@ -70,12 +71,13 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       startService: serviceOn,
       ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       ...(foldModels && { models: foldModels }),
-      ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
+      ...(contexts !== undefined && { contexts }),
+      ...{ lateShare: notes.lateShare, signal: stop.signal },
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),
     });
   } catch (error) {
-    if (!(error instanceof BrowserNotFoundError)) throw error;
+    if (!(error instanceof BrowserNotFoundError || error instanceof TooSlowError)) throw error;
     io.stderr.write(`leo-abr: ${error.message}\n`);
     throw new ExitWith(EXIT_FAULT);
   } finally {
@@ -83,7 +85,8 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   }
   const { played, progress, withNotes } = sink;
   progress.end(played.length / perLine);
-  io.stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
+  const counts = notes.parts.at(-1)!.contexts.join(', then ');
+  io.stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late; at a time ${counts} played\n`);
 
   const why = `${lost.length} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
   const missing = lost.length > 0 ? { why, status: EXIT_REJECTED, lost } : undefined;
@@ -105,8 +108,8 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const { scenario, resumedTool } = benchmark;
   // Throws if media cannot be generated in the scenario's segment sizes.
   presentation(scenario);
-  const chosenContexts = ({ contexts } = flags) =>
-    contexts === undefined ? defaultContexts(scenario) : wholeNumber(contexts, '--contexts', { min: 1, max: 64 });
+  const contexts =
+    kernel || flags.contexts === undefined ? undefined : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
   const lateShare = decimalNumber(flags.lateShare, '--late-share', 'a share from 0 to 1', (share) => share <= 1);
   const asked = {
     ...{ tier, lateShare },
@@ -117,7 +120,6 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
     ...{ rejectedRuns: 0, parts: [] },
     ...(resumedTool && benchNotesOf(resumedTool)),
     ...asked,
-    contexts: kernel === undefined ? chosenContexts() : 1,
   };
-  return { benchmark, kernel, notes };
+  return { benchmark, kernel, notes, contexts };
 }

@@ -8,7 +8,6 @@ export interface BenchNotes {
   tier: string;
   /** Only in the tiers `kernel` and `quic`. */
   kernel?: { congestionControl: string; impairment: { loss: number } };
-  contexts: number;
   lateShare: number;
   rejectedRuns: number;
   userAgent?: string;
@@ -32,6 +31,8 @@ export function newPart(browser: { version: string; source: string }) {
     startedAt: now,
     endedAt: now,
     sessions: 0,
+    /** Sessions at the same time: at the start, and after each change. */
+    contexts: [] as readonly number[],
     environment: {
       node: process.version,
       /** Kernel, its release and the architecture. */

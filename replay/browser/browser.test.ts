@@ -10,6 +10,7 @@ import { resolveScenario } from '../scenario-file.ts';
 import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { browserAlgorithm } from './algorithms.ts';
+import { Contexts } from './contexts.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import type { PlayedRecord } from './record/session-record.ts';
 import { inHousehold, seatsOf } from './seats.ts';
@@ -149,4 +150,28 @@ test('each start begins with the next algorithm, and all sessions stay', () => {
   );
   expect(order).toEqual(['a0x', 'a0y', 'a0z', 'a61y', 'a61z', 'a61x', 'b0z', 'b0x', 'b0y', 'b61x', 'b61y', 'b61z']);
   expect(inTurns([])).toEqual([]);
+});
+
+test('fewer sessions play at a time while downloads come late, and more again afterwards', () => {
+  const playedBy = (contexts: Contexts, ...rejected: number[]) => {
+    for (const late of rejected) contexts.played(contexts.count, late);
+    return contexts.counts;
+  };
+  expect(playedBy(new Contexts(8, 1, false), 0, 8, 2, 1, 0, 1)).toEqual([8, 4, 2, 1]);
+  expect(playedBy(new Contexts(8, 4, false), 1, 5, 4)).toEqual([8, 7, 4]);
+  expect(playedBy(new Contexts(4, 1, false), 1, ...Array(12).fill(0))).toEqual([4, 3, 4]);
+  expect(playedBy(new Contexts(4, 1, true), 4, 4, 0)).toEqual([4]);
+});
+
+test('a host that plays not even one session on time is told from one that was busy', () => {
+  const isHopeless = (batches: [sessions: number, rejected: number][], isFixed = false) => {
+    const contexts = new Contexts(2, 1, isFixed);
+    for (const [sessions, rejected] of batches) contexts.played(sessions, rejected);
+    return contexts.isHopeless;
+  };
+  const alone = Array(3).fill([1, 1]);
+  expect(isHopeless([[2, 2], ...alone])).toBe(true);
+  expect(isHopeless([[2, 2], ...alone.slice(1)])).toBe(false);
+  expect(isHopeless([[2, 1], ...alone])).toBe(false);
+  expect(isHopeless([[2, 2], ...alone], true)).toBe(false);
 });

@@ -12,6 +12,7 @@ import { linkOf } from '../simulator/session-setup.ts';
 import type { RunSessionsOptions } from '../simulator/threads/run-sessions.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import { type BenchPart, newPart } from './bench-notes.ts';
+import { Contexts } from './contexts.ts';
 import type { EmulatedLink } from './emulated-link.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { browserSessionResult } from './record/browser-session-result.ts';
@@ -28,9 +29,12 @@ export interface BenchOptions
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
   /** Starts a prediction service on the link of a session, for algorithms with `@service`. */
   startService?(session: ReplaySession): Promise<{ url: string; close(): Promise<void> }>;
-  /** Concurrent sessions; at least one household, and with `startLink` at most one. Default: `defaultContexts`. */
+  /**
+   * Concurrent sessions; at least one household, and with `startLink` at most one. Default: at most `defaultContexts`,
+   * and as many as the host plays on time.
+   */
   contexts?: number;
-  /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
+  /** A session of whose bits a greater share came late is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;
   signal?: AbortSignal;
   /** Receives the notes of this call before the first session; they are updated until the end. */
@@ -54,6 +58,9 @@ const VIEWPORT = { width: 384, height: 216 };
 export function defaultContexts({ ladderBps, live }: Pick<ResolvedScenario, 'ladderBps' | 'live'>): number {
   return live !== undefined || ladderBps.at(-1)! > 30e6 ? 4 : 8;
 }
+
+/** The host cannot play the scenario on time. */
+export class TooSlowError extends Error {}
 
 interface Task {
   planned: PlannedSession;
@@ -104,13 +111,18 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
 async function playAll(part: BenchPart, givenUp: PlannedSession[], run: BenchRun): Promise<void> {
   const { link, options } = run;
   const { sessions, scenario } = options;
-  const contexts = link ? 1 : (options.contexts ?? defaultContexts(scenario));
   const perLine = sessions[0]!.household?.players.length ?? 1;
+  const given = link ? 1 : options.contexts;
+  const contexts = new Contexts(given ?? defaultContexts(scenario), perLine, given !== undefined);
+  part.contexts = contexts.counts;
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   while (queue.length > 0) {
     options.signal?.throwIfAborted();
-    const batch = queue.splice(0, Math.max(1, Math.floor(contexts / perLine)));
-    for (const [i, played] of (await playBatch(batch, run)).entries()) {
+    const isAlone = contexts.count === perLine || contexts.isFixed;
+    const batch = queue.splice(0, Math.max(1, Math.floor(contexts.count / perLine)));
+    const lines = await playBatch(batch, run);
+    contexts.played(batch.length, lines.filter(([first]) => first!.rejected !== undefined).length);
+    for (const [i, played] of lines.entries()) {
       const { planned, attempt } = batch[i]!;
       part.endedAt = new Date().toISOString();
       for (const { planned: session, rejected: reason } of played) {
@@ -120,12 +132,21 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: BenchRun
         else part.rejections.push({ ...where, attempt, reason });
       }
       if (played[0]!.rejected !== undefined) {
-        if (attempt < MOST_ATTEMPTS) queue.push({ planned, attempt: attempt + 1 });
+        // While fewer sessions at a time may help, an attempt does not count.
+        if (attempt < MOST_ATTEMPTS) queue.push({ planned, attempt: attempt + (isAlone ? 1 : 0) });
         else givenUp.push(planned);
       }
       await options.onPlayed?.(played);
     }
+    if (contexts.isHopeless) throw new TooSlowError(tooSlow(lines[0]![0]!, scenario));
   }
+}
+
+function tooSlow({ rejected }: PlayedRecord, { ladderBps }: ResolvedScenario): string {
+  return (
+    `this host does not deliver ${ladderBps.at(-1)! / 1e6} Mbit/s on time, even to one session (${rejected}): ` +
+    'free it, or give a ladder with a lower top, or a larger --late-share'
+  );
 }
 
 async function requireMedia(browser: Browser, source: string): Promise<void> {
@@ -245,7 +266,7 @@ async function loadPage(
     return {
       planned,
       attempt,
-      ...(isRejected && { rejected: `${(100 * share).toFixed(1)} % of the downloads ended late` }),
+      ...(isRejected && { rejected: `${(100 * share).toFixed(1)} % of the bits came late` }),
       result: browserSessionResult(record, { planned, scenario, timings }),
       record,
       timings: downloads,

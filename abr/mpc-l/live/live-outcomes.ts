@@ -22,7 +22,7 @@ const NEAR_TARGET_SECONDS = 0.15;
 /** A segment that begins late still has this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
 /** Objectives in bitrates price no begin. Without one, playback would freeze at each chunk. In seconds of stall at risk 1. */
-const BEGIN_SECONDS = 6;
+const BEGIN_SECONDS = 12;
 /** A chunk is in a page's buffer this long after its last byte (replay/simulator/README.md). */
 const APPEND_SECONDS = 0.012;
 

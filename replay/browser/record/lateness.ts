@@ -17,7 +17,7 @@ const LATE_SHARE = 0.03;
 const LATE_SECONDS = 0.05;
 /** Seconds that a player adds to the scenario's model of the browser, which was measured with dash.js. */
 const MORE_SECONDS: Readonly<Record<PlayerName, number>> = { dash: 0, hls: 0, shaka: 0.06 };
-/** A session with more late downloads than this is rejected, unless `--late-share` says otherwise. */
+/** A session of whose bits more came late is rejected, unless `--late-share` says otherwise. */
 export const TOLERATED_LATE_SHARE = 0.02;
 
 /** Pairs the page's complete downloads with the origin's log. The parts of a segment are one download. */
@@ -58,6 +58,8 @@ export function isLate(
   return lateSeconds > Math.max(LATE_SHARE * prescribedSeconds, LATE_SECONDS);
 }
 
+/** Share of the bits that came late. By downloads, the algorithms that load the most would be rejected the least. */
 export function lateShare(timings: readonly DownloadTiming[], browser: BrowserModel): number {
-  return timings.length === 0 ? 0 : timings.filter((timing) => isLate(timing, browser)).length / timings.length;
+  const bits = (some: readonly DownloadTiming[]) => some.reduce((sum, { sizeBits }) => sum + sizeBits, 0);
+  return timings.length === 0 ? 0 : bits(timings.filter((timing) => isLate(timing, browser))) / bits(timings);
 }

@@ -271,7 +271,8 @@ test('late is more than 3 % and more than 50 ms beyond the usual time of the bro
   expect(responseSeconds(browser, 500e6)).toBeCloseTo(0.067, 9);
   const timings = [timing(1, 1.049), timing(1, 1.051, 5e8), timing(10, 10.29), timing(10, 10.31)];
   expect(timings.map((one) => isLate(one, browser))).toEqual([false, true, false, true]);
-  expect(lateShare([timing(1, 1), timing(1, 2), timing(1, 1), timing(1, 0.5)], browser)).toBe(0.25);
+  // By bits: one of four downloads is late, with half of the bits.
+  expect(lateShare([timing(1, 1, 1e6), timing(1, 2, 3e6), timing(1, 1, 1e6), timing(1, 0.5, 1e6)], browser)).toBe(0.5);
   expect(lateShare([], browser)).toBe(0);
 });
 
