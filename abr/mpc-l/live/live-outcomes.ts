@@ -16,7 +16,7 @@ const SEGMENTS = 4;
 /** The later segments share a representation, at most this many below the first segment's. Each future takes the best. */
 const MOST_STEPS = 2;
 /** What playback is further than this behind live is buffer that covers a queue at the plan's end. */
-const NEAR_SECONDS = 1.5;
+const NEAR_SECONDS = 2.5;
 /** Playback this near to its target counts as at the target. */
 const NEAR_TARGET_SECONDS = 0.15;
 /** A segment that begins late still has this share of its duration for its download. */
