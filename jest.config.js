@@ -1,7 +1,7 @@
 /** Unit tests: `x.test.ts` beside `x.ts`, as native ES modules (hence --experimental-vm-modules in package.json). */
 export default {
   testEnvironment: '<rootDir>/scripts/jest-environment.js',
-  roots: ['abr', 'predictor', 'session', 'src', 'replay', 'service', 'transport', 'cli', 'demo', 'docs'].map(
+  roots: ['abr', 'predictor', 'session', 'src', 'trial', 'replay', 'service', 'transport', 'cli', 'demo', 'docs'].map(
     (folder) => `<rootDir>/${folder}`,
   ),
   testMatch: ['**/*.test.ts'],

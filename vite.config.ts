@@ -66,7 +66,7 @@ const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]
   'plugin-shaka-legacy': ['src/shaka.ts', 'leo-abr.shaka.legacy.global.js'],
   'plugin-onnx': ['predictor/onnx/index.ts', 'leo-abr.onnx.js'],
   'plugin-onnx-worker': ['predictor/onnx/worker.ts', 'leo-abr.onnx-worker.js'],
-  'plugin-trial': ['src/trial.ts', 'leo-abr.trial.js'],
+  'plugin-trial': ['trial/index.ts', 'leo-abr.trial.js'],
   'plugin-model': ['predictor/model-url/index.ts', 'leo-abr.model.js'],
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };

@@ -1,6 +1,8 @@
 /** Runs the `leo-abr` command as a function of its arguments and its process. */
 
 import { Command, CommanderError } from 'commander';
+import { collectCommand } from '../trial/command/collect.ts';
+import { trialCommand } from '../trial/command/trial.ts';
 import { benchCommand } from './benchmark/bench.ts';
 import { compareCommand } from './benchmark/compare.ts';
 import { mergeCommand } from './benchmark/merge.ts';
@@ -9,7 +11,6 @@ import { simulateCommand } from './benchmark/simulate.ts';
 import { datasetsCommand } from './datasets/datasets.ts';
 import { qualityCommand } from './quality/quality.ts';
 import { reportCommand } from './report/report.ts';
-import { collectCommand } from './serve/collect.ts';
 import { serveCommand } from './serve/serve.ts';
 import { serveDemoCommand } from './serve/serve-demo.ts';
 import type { CommandIo } from './shared/command-io.ts';
@@ -19,7 +20,6 @@ import { traceCommand } from './trace.ts';
 import { exportCommand } from './train/export.ts';
 import { trainCommand } from './train/train.ts';
 import { transportCommand } from './transport.ts';
-import { trialCommand } from './trial/trial.ts';
 
 /** The order of the commands in the help. */
 const COMMANDS = [

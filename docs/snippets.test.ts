@@ -13,14 +13,14 @@ import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
 import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
 import { bitrateWeights } from '../abr/qoe/qoe.ts';
-import { SESSION_REPORT_FIELDS } from '../abr/qoe/session-report.ts';
 import { quantilesOf } from '../abr/random-states.fixture.ts';
 import { run } from '../cli/shared/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
-import { validConfig } from '../session/page/trial-config.ts';
-import { VERSION } from '../src/trial/reports.ts';
+import { VERSION } from '../trial/page/reports.ts';
+import { SESSION_REPORT_FIELDS } from '../trial/session-report.ts';
+import { validConfig } from '../trial/trial-config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = [
@@ -208,6 +208,7 @@ test.each([
         paths: {
           'leo-abr': [join(ROOT, 'src/index.ts')],
           'leo-abr/*': [join(ROOT, 'src/*.ts'), join(ROOT, 'predictor/*/index.ts')],
+          'leo-abr/trial': [join(ROOT, 'trial/index.ts')],
           'leo-abr/model': [join(ROOT, 'predictor/model-url/index.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },

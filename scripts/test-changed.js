@@ -29,6 +29,7 @@ const NEAREST = {
     [PLAYERS, '--grep=Shaka 5'],
   ],
   'src/': [['src']],
+  'trial/': [['trial']],
   'replay/simulator/': [['replay/simulator']],
   'demo/': [['demo'], ['e2e/demo/screenshots']],
 };

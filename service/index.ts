@@ -1,8 +1,7 @@
-/** The prediction service and the collector of reports. They run in Node only. */
+/** The prediction service. It runs in Node only. */
 
 export { isLoopback } from '../predictor/service-client/needs-tls.ts';
 export { REAL_CLOCK } from './clock.ts';
-export { type RunningCollector, startCollector } from './collector/collector.ts';
 export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
 export { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 export { parseConfig } from './triggers/config.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
-import { testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { evaluateNetwork, type Model } from '../../predictor/forecast/quantile-network.ts';
@@ -22,6 +21,7 @@ import {
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
+import { testReport } from '../../trial/session-report.fixture.ts';
 import { refused, run } from '../shared/run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
 import { cardMarkdown, type DescribedModel } from './model-card.ts';

@@ -1,6 +1,6 @@
 /** A page with all features stores and sends what docs/privacy.md lists, and nothing else. The next session uses it. */
 
-import { startCollector } from '../../service/index.ts';
+import { startCollector } from '../../trial/collector/collector.ts';
 import { expect, test } from './playback-test.ts';
 import { openViewers } from './viewers.ts';
 

@@ -1,8 +1,8 @@
 /** Trials with real players: viewers in arms, their reports in a collector, and the unchanged player in its own arm. */
 
-import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
-import { type RunningCollector, startCollector } from '../../service/index.ts';
+import { type RunningCollector, startCollector } from '../../trial/collector/collector.ts';
+import { type SessionReport, validSessionReport } from '../../trial/session-report.ts';
 import { TIMING } from '../builds.ts';
 import { test as base, describePlayers, expect, isOlder, type LabPlayerName } from './playback-test.ts';
 import { openViewers, reportsIn, TRIAL_SCENARIO, type Viewer } from './viewers.ts';

@@ -7,7 +7,7 @@ import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
 import type shaka from 'shaka-player';
 import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
-import type * as trialEntry from '../../src/trial.ts';
+import type * as trialEntry from '../../trial/index.ts';
 import { built } from '../builds.ts';
 import { LADDER_BPS, type LabPlayer } from './playback-test.ts';
 

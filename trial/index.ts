@@ -2,14 +2,14 @@
 
 import { check } from '../abr/errors.ts';
 import { has } from '../session/page/checks.ts';
-import { observedDash, observedHls, observedShaka } from './trial/players.ts';
-import { Reporter, type ReportOptions, type SessionReports } from './trial/reports.ts';
+import { observedDash, observedHls, observedShaka } from './page/players.ts';
+import { Reporter, type ReportOptions, type SessionReports } from './page/reports.ts';
 
 export { InputError } from '../abr/errors.ts';
-export type { SessionReport } from '../abr/qoe/session-report.ts';
-export type { ConfiguredOptions, TrialConfig } from '../session/page/trial-config.ts';
-export { type Arm, assignArm, type ConfiguredTrial, type TrialOptions } from './trial/arms.ts';
-export type { ReportOptions, SessionReports } from './trial/reports.ts';
+export { type Arm, assignArm, type ConfiguredTrial, type TrialOptions } from './page/arms.ts';
+export type { ReportOptions, SessionReports } from './page/reports.ts';
+export type { SessionReport } from './session-report.ts';
+export type { ConfiguredOptions, TrialConfig } from './trial-config.ts';
 
 type Method = (...args: never[]) => unknown;
 

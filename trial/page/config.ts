@@ -3,7 +3,7 @@
 import { check, isFrom } from '../../abr/errors.ts';
 import { attempt } from '../../session/page/attempt.ts';
 import type { Logger } from '../../session/page/events.ts';
-import { MAX_BYTES, type TrialConfig, validConfig } from '../../session/page/trial-config.ts';
+import { MAX_BYTES, type TrialConfig, validConfig } from '../trial-config.ts';
 
 export interface ConfigSource {
   /** A `TrialConfig`, or the URL of its JSON (16 kB at most): by https, of the page's own origin, or of localhost. */

@@ -1,11 +1,11 @@
 /** Compares the arms of a trial with its control, metric by metric, and makes the document of the comparison. */
 
 import { check, InputError } from '../../abr/errors.ts';
+import type { Block, ReportDocument, Section, Table } from '../../cli/report/document.ts';
+import { count, estimateCell, excludesZero, fixed, scaled } from '../../cli/report/format.ts';
+import { type Change, changes, dataChange, verdict } from '../../cli/report/verdict.ts';
 import * as ratios from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import type { Estimate } from '../../replay/results.ts';
-import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
-import { count, estimateCell, excludesZero, fixed, scaled } from '../report/format.ts';
-import { type Change, changes, dataChange, verdict } from '../report/verdict.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { DECISIVE, EGRESS, METRICS, type TrialMetric } from './sums-sql.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { modelledQuality } from '../../abr/qoe/quality.ts';
-import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { HOST } from '../../session/host.fixture.ts';
 import { Events } from '../../session/page/events.ts';
 import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
-import * as dash from '../dash/fake-player.fixture.ts';
-import * as hls from '../hls/fake-player.fixture.ts';
-import { type Arm, assignArm, type ReportOptions, reportSessions } from '../trial.ts';
+import * as dash from '../../src/dash/fake-player.fixture.ts';
+import * as hls from '../../src/hls/fake-player.fixture.ts';
+import { type Arm, assignArm, type ReportOptions, reportSessions } from '../index.ts';
+import type { SessionReport } from '../session-report.ts';
 import { observe, PLAIN, play, playSession } from './observed-session.fixture.ts';
 
 useManualClock();

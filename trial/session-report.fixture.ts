@@ -1,6 +1,6 @@
 /** Session reports for tests: a valid one, drawn ones of a trial, and hostile ones. */
 
-import { normal, type Random, seededRandom } from '../statistics/random.ts';
+import { normal, type Random, seededRandom } from '../abr/statistics/random.ts';
 import { SESSION_REPORT_FIELDS, type SessionReport } from './session-report.ts';
 
 export function testReport(more: Partial<SessionReport> = {}): SessionReport {

@@ -2,13 +2,13 @@
 
 import { check } from '../../abr/errors.ts';
 import { type Encoding, modelledQuality } from '../../abr/qoe/quality.ts';
-import { SESSION_REPORT_VERSION, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
 import { type Checks, checkOptions, has, isPlain, SWITCH } from '../../session/page/checks.ts';
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
-import { PLAYER } from '../../session/page/trial-config.ts';
-import { DOM_METHODS, displayedLines, listen, UndoList } from '../adapter-kit.ts';
+import { DOM_METHODS, displayedLines, listen, UndoList } from '../../src/adapter-kit.ts';
+import { SESSION_REPORT_VERSION, type SessionReport } from '../session-report.ts';
+import { PLAYER } from '../trial-config.ts';
 import { type Arm, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
 import { Playback } from './playback.ts';

@@ -1,7 +1,7 @@
 /** Sends reports, and keeps failed reports for the page's next visit. */
 
-import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
+import type { SessionReport } from '../session-report.ts';
 
 const STORAGE_KEY = 'leo-abr-reports';
 const MOST_KEPT = 8;

@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { draws } from '../../abr/property.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { resolveOptions } from '../../session/page/options.ts';
-import * as dash from '../dash/fake-player.fixture.ts';
-import * as hls from '../hls/fake-player.fixture.ts';
-import type { LeoAbrOptions } from '../index.ts';
-import * as shaka from '../shaka/fake-player.fixture.ts';
-import type { Arm } from '../trial.ts';
+import * as dash from '../../src/dash/fake-player.fixture.ts';
+import * as hls from '../../src/hls/fake-player.fixture.ts';
+import type { LeoAbrOptions } from '../../src/index.ts';
+import * as shaka from '../../src/shaka/fake-player.fixture.ts';
+import type { Arm } from '../index.ts';
 import { answers, assign, GOOD, items, says, useConfigAddress, VIEWERS } from './config.fixture.ts';
 import { observe, PLAIN, playSession } from './observed-session.fixture.ts';
 

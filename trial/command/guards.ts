@@ -1,8 +1,8 @@
 /** Guards of a trial: limits of an arm's costs, and a check whether a limit is broken for certain. */
 
 import { InputError } from '../../abr/errors.ts';
+import { fixed, signed } from '../../cli/report/format.ts';
 import { ratioOf } from '../../replay/evaluation/statistics/cluster-ratios.ts';
-import { fixed, signed } from '../report/format.ts';
 import { armsOf, comparisonOf, nounOf, scaledArm } from './compare-arms.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { METRICS, type TrialMetric } from './sums-sql.ts';

@@ -5,13 +5,13 @@ import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { InputError } from '../../abr/errors.ts';
-import { parseSessionReport } from '../../abr/qoe/session-report.ts';
-import { HEALTH, type HttpOptions, type ListenOptions, listen, newHttpServer } from '../api/http-server.ts';
-import { type Refusal, refusalLog, refuse } from '../api/refusals.ts';
-import { type Clock, REAL_CLOCK } from '../clock.ts';
-import { NO_LOG } from '../log.ts';
-import { type AppendFiles, appendWhole, openFolder } from '../recording/whole-lines.ts';
-import type { ServiceOptions } from '../start-service.ts';
+import { HEALTH, type HttpOptions, type ListenOptions, listen, newHttpServer } from '../../service/api/http-server.ts';
+import { type Refusal, refusalLog, refuse } from '../../service/api/refusals.ts';
+import { type Clock, REAL_CLOCK } from '../../service/clock.ts';
+import { NO_LOG } from '../../service/log.ts';
+import { type AppendFiles, appendWhole, openFolder } from '../../service/recording/whole-lines.ts';
+import type { ServiceOptions } from '../../service/start-service.ts';
+import { parseSessionReport } from '../session-report.ts';
 
 /** The log has refusals without the addresses of clients. The default limits are this file's. */
 export interface CollectorOptions extends HttpOptions, ListenOptions, Pick<ServiceOptions, 'clock' | 'log'> {

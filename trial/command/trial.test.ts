@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { draws } from '../../abr/property.fixture.ts';
-import { drawReport, hostileLines } from '../../abr/qoe/session-report.fixture.ts';
-import { SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
+import { refused, run } from '../../cli/shared/run.fixture.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
-import { refused, run } from '../shared/run.fixture.ts';
+import { drawReport, hostileLines } from '../session-report.fixture.ts';
+import { SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from '../session-report.ts';
 import { loadDuckDb, type ReadOptions, readSums, type TrialSums } from './read-sums.ts';
 import { sumsOf } from './sums-sql.ts';
 
@@ -346,7 +346,7 @@ test('of many hostile rows none that is invalid counts, and each has a reason', 
   expect(again.notCounted.map(({ reason }) => reason)).toContain('a line that is too long or not UTF-8');
 });
 
-/** `REPORTS=10000000 npm run unit -- cli/trial/read-sums -t many` prints the figures of docs/findings.md. */
+/** `REPORTS=10000000 npm run unit -- trial/command -t many` prints the figures of docs/findings.md. */
 const REPORTS = Number(process.env['REPORTS'] ?? 6000);
 
 test('reads many reports', async () => {

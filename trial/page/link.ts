@@ -1,10 +1,10 @@
 /** Learns from a session's downloads: throughput per second, a rhythm, and outcomes below a forecast's quantiles. */
 
 import type { ValidForecast } from '../../abr/forecast.ts';
-import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { quantile, quantileAt } from '../../abr/statistics/distributions.ts';
 import { HandoverEvidence } from '../../predictor/link/handover-clock/handover-clock.ts';
 import { deliveredTimeline } from '../../predictor/link/link-history.ts';
+import { MAX_OBSERVATIONS, type SessionReport } from '../session-report.ts';
 
 const MOST_SECONDS = 3600;
 const CELL_SECONDS = 0.1;

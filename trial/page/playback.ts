@@ -3,7 +3,7 @@
 import { isNoticed } from '../../abr/qoe/off-rate.ts';
 import { freezesCost, PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
 import { QOE_UNIT_SECONDS, type Stall } from '../../abr/qoe/qoe.ts';
-import type { SessionReport } from '../../abr/qoe/session-report.ts';
+import type { SessionReport } from '../session-report.ts';
 
 const JITTER_SECONDS = 0.005;
 /** If the playhead moves by this much more than its rate, or back by this, a seek has set it. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { broken } from '../../session/scripted.fixture.ts';
-import { assignArm, type TrialOptions } from '../trial.ts';
+import { assignArm, type TrialOptions } from '../index.ts';
 import { define, items, STORAGE, usePage } from './config.fixture.ts';
 
 usePage();

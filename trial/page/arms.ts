@@ -1,10 +1,10 @@
 /** Assigns a session or a viewer to an arm of a trial: by a hash of the trial's name and a random number. */
 
 import { check, isFrom, requireObject } from '../../abr/errors.ts';
-import { CLUSTER_COUNT, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
 import { attempt } from '../../session/page/attempt.ts';
-import { type ConfiguredOptions, isName, NAME, PLAYER, type TrialConfig } from '../../session/page/trial-config.ts';
+import { CLUSTER_COUNT, type SessionReport } from '../session-report.ts';
+import { type ConfiguredOptions, isName, NAME, PLAYER, type TrialConfig } from '../trial-config.ts';
 import { type ConfigSource, loadConfig } from './config.ts';
 
 export interface TrialOptions<O extends object = object> {

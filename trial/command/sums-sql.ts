@@ -1,6 +1,6 @@
-/** The SQL of a trial: the metrics, the check of reports by abr/qoe/session-report.ts, and their sums. */
+/** The SQL of a trial: the metrics, the check of reports by ../session-report.ts, and their sums. */
 
-import { type FieldRule, MAX_OBSERVATIONS, SESSION_REPORT_FIELDS } from '../../abr/qoe/session-report.ts';
+import { type FieldRule, MAX_OBSERVATIONS, SESSION_REPORT_FIELDS } from '../session-report.ts';
 
 /** A metric is sum(y) / sum(x) over the sessions in which x is not null. */
 export type TrialMetric = ReturnType<typeof metric>;

@@ -1,10 +1,10 @@
 /** `leo-abr collect`: receives the session reports of pages with the plugin and appends them to files. */
 
 import { Command } from 'commander';
-import type { CommandIo } from '../shared/command-io.ts';
-import { positiveNumber } from '../shared/options.ts';
-import { requireWritable } from '../shared/results-file.ts';
-import { type AccessFlags, accessOf, addAccessOptions, interrupted, listening } from './serve-options.ts';
+import { type AccessFlags, accessOf, addAccessOptions, interrupted, listening } from '../../cli/serve/serve-options.ts';
+import type { CommandIo } from '../../cli/shared/command-io.ts';
+import { positiveNumber } from '../../cli/shared/options.ts';
+import { requireWritable } from '../../cli/shared/results-file.ts';
 
 export function collectCommand(io: CommandIo): Command {
   return addAccessOptions(new Command('collect'), 8791)
@@ -19,8 +19,8 @@ export function collectCommand(io: CommandIo): Command {
 type CollectFlags = AccessFlags & Record<'out' | 'maxMb' | 'keepDays' | 'rate', string>;
 
 async function collectReports(flags: CollectFlags, io: CommandIo): Promise<void> {
-  const { startCollector } = await import('../../service/index.ts');
-  const { serviceLog } = await import('./service-log.ts');
+  const { startCollector } = await import('../collector/collector.ts');
+  const { serviceLog } = await import('../../cli/serve/service-log.ts');
   const log = serviceLog(io.stderr);
   const perSecond = positiveNumber(flags.rate, '--rate');
   const maxBytes = positiveNumber(flags.maxMb, '--max-mb') * 1e6;

@@ -1,10 +1,10 @@
 /** A trial's configuration: whether it runs, the shares of its arms, and the plugin's options in them. */
 
-import { isFrom } from '../../abr/errors.ts';
-import { REPORT_NAME } from '../../abr/qoe/session-report.ts';
-import { type Checks, checkOptions, isPlain, SWITCH } from './checks.ts';
-import { JSON_CHECKS } from './json-options.ts';
-import type { LeoAbrOptions } from './option-types.ts';
+import { isFrom } from '../abr/errors.ts';
+import { type Checks, checkOptions, isPlain, SWITCH } from '../session/page/checks.ts';
+import { JSON_CHECKS } from '../session/page/json-options.ts';
+import type { LeoAbrOptions } from '../session/page/option-types.ts';
+import { REPORT_NAME } from './session-report.ts';
 
 /** The name of the player's own algorithm, as an arm and as a session's algorithm. */
 export const PLAYER = 'player';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, jest, test } from '@jest/globals';
-import { validSessionReport } from '../../abr/qoe/session-report.ts';
 import { broken, wait } from '../../session/scripted.fixture.ts';
-import type { ReportOptions } from '../trial.ts';
+import type { ReportOptions } from '../index.ts';
+import { validSessionReport } from '../session-report.ts';
 import { define, items, settled, usePage } from './config.fixture.ts';
 import { observe, PLAIN, play, playSession } from './observed-session.fixture.ts';
 

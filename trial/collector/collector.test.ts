@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { draws } from '../../abr/property.fixture.ts';
-import { hostileLines, testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
-import { type LogFields, NO_LOG } from '../log.ts';
-import { closedAfterTest } from '../opened.fixture.ts';
-import { SmallDisk } from '../recording/small-disk.fixture.ts';
+import { type LogFields, NO_LOG } from '../../service/log.ts';
+import { closedAfterTest } from '../../service/opened.fixture.ts';
+import { SmallDisk } from '../../service/recording/small-disk.fixture.ts';
+import { hostileLines, testReport } from '../session-report.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
 
 const FAST = { rate: { perSecond: 1e6, burst: 1e6 } };

@@ -1,13 +1,13 @@
 /** The stand-ins of all players without the plugin, and an observed session in them. */
 
 import Hls from 'hls.js';
-import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { wait } from '../../session/scripted.fixture.ts';
 import { LADDER_BPS, SEGMENT_SECONDS, type StandIn } from '../../session/stand-in.fixture.ts';
-import * as dash from '../dash/fake-player.fixture.ts';
-import * as hls from '../hls/fake-player.fixture.ts';
-import * as shaka from '../shaka/fake-player.fixture.ts';
-import { type ObservablePlayer, type ReportOptions, reportSessions } from '../trial.ts';
+import * as dash from '../../src/dash/fake-player.fixture.ts';
+import * as hls from '../../src/hls/fake-player.fixture.ts';
+import * as shaka from '../../src/shaka/fake-player.fixture.ts';
+import { type ObservablePlayer, type ReportOptions, reportSessions } from '../index.ts';
+import { type SessionReport, validSessionReport } from '../session-report.ts';
 
 export interface Plain {
   player: StandIn;

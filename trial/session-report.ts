@@ -1,6 +1,6 @@
 /** The report of a session at its end, one flat object, so that each field is a column; and its check. */
 
-import { check, parsedJson, requireFrom, requireInteger, requireObject } from '../errors.ts';
+import { check, parsedJson, requireFrom, requireInteger, requireObject } from '../abr/errors.ts';
 
 export const SESSION_REPORT_VERSION = 1;
 /** Clusters per trial. A viewer, or a session, is in one cluster. */

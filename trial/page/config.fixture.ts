@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { useManualClock } from '../../session/scripted.fixture.ts';
-import { assignArm, type ConfiguredTrial } from '../trial.ts';
+import { assignArm, type ConfiguredTrial } from '../index.ts';
 
 const undo: (() => void)[] = [];
 /** Until the end of the test. */

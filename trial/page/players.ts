@@ -4,13 +4,13 @@ import type { MediaPlayerClass } from 'dashjs';
 import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part } from 'hls.js';
 import type { Encoding } from '../../abr/qoe/quality.ts';
-import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import type { Guard } from '../../session/page/events.ts';
-import { DOM_METHODS, EMITTER_METHODS, type Handlers, listen } from '../adapter-kit.ts';
-import type { RequestEvent } from '../dash/live.ts';
-import { bytesLoaded } from '../dash/requests.ts';
-import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../shaka/player.ts';
-import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
+import { DOM_METHODS, EMITTER_METHODS, type Handlers, listen } from '../../src/adapter-kit.ts';
+import type { RequestEvent } from '../../src/dash/live.ts';
+import { bytesLoaded } from '../../src/dash/requests.ts';
+import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../../src/shaka/player.ts';
+import type { EndEvent, HeadersEvent } from '../../src/shaka/requests.ts';
+import type { SessionReport } from '../session-report.ts';
 import { pageSeconds, type Transfers } from './transfers.ts';
 
 interface PlayerListener {
