@@ -11,8 +11,6 @@ import { describePlayers, expect, type LabPlayerName, liveStream, type StreamOpt
 test.describe.configure({ mode: 'parallel' });
 
 const LIVE = liveStream(2.5);
-/** Joined as by a page that waits for the first manifest. */
-const BEGUN = liveStream(3, { timeShiftSeconds: 0.65, depthSeconds: 40 });
 const STREAM: StreamOptions = {
   ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60, link: { 600: 40e6 }, live: LIVE },
 };
@@ -77,29 +75,7 @@ async function play({ manifest, isPlain, playSeconds }: { manifest: string; isPl
   };
 }
 
-/** Runs in the page: how a stream plays for 12 s that has just begun. */
-async function playBegun(manifest: string) {
-  const settings = window.shaka ? { streaming: { liveSync: { enabled: true } } } : {};
-  const lab = await window.lab.play({ manifest, settings });
-  let waits = 0;
-  lab.video.addEventListener('waiting', () => waits++);
-  await new Promise((resolve) => setTimeout(resolve, 12_000));
-  const { latencySeconds, targetLatencySeconds } = lab.paces.at(-1)!.state.live!;
-  return { waits, belowSeconds: targetLatencySeconds - latencySeconds, width: lab.video.videoWidth };
-}
-
 describePlayers(PLAYERS, (playerName, file, failures) => {
-  // hls.js first waits until its playlist has a segment.
-  if (!playerName.startsWith('hls')) {
-    test('a stream that has just begun gets the buffer of its target by one wait', async ({ labPage, stream }) => {
-      const manifest = stream({ ...STREAM, live: BEGUN, startUtcMs: Date.now() }) + file;
-      const seen = await labPage.evaluate(playBegun, manifest);
-      expect(seen.waits, JSON.stringify(seen)).toBeLessThanOrEqual(5);
-      expect(seen.belowSeconds, JSON.stringify(seen)).toBeLessThan(0.3);
-      expect(seen.width).toBe(128);
-    });
-  }
-
   test(`plays on after parts that are ${failures.join(', ')}`, TIMING, async ({ labPage, stream }) => {
     const failed = await failParts(labPage, failures);
     const reloads: string[] = [];

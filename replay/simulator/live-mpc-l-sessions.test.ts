@@ -7,13 +7,11 @@ import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forec
 import { createController } from '../algorithms.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
-import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { EXACT, traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
-import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 const TYPICAL = readTraceFile('replay/traces/stationary-live-typical.csv');
@@ -78,19 +76,6 @@ test.each(Object.keys(FAULTS))('%s: at most 2 %% of live QoE below MPC-D with th
   for (const { scenario, mpcD } of REFERENCES) {
     expect(meanLive('mpc-l', FAULTS[fault], scenario).qoe).toBeGreaterThan(0.98 * mpcD);
   }
-});
-
-test('at the live edge MPC-D is a fair baseline, and the oracle is ahead of MPC-L', () => {
-  const oracle: More = (trace) => ({
-    forecaster: oracleForecaster({ link: linkOf(trace, SCENARIO), traceSecondsAt: (nowSeconds) => nowSeconds }),
-  });
-  const qoe = (name: string, more?: More) => meanLive(name, more, SCENARIO, BOTH).qoe;
-  const [textbook, mpcD, throughput] = ['mpc-d:textbook', 'mpc-d', 'throughput'].map((name) => qoe(name));
-  const mpcL = qoe('mpc-l', () => ({ forecaster: forecasterOf() }));
-  expect(mpcD).toBeGreaterThan(2 * textbook!);
-  expect(mpcD).toBeGreaterThan(0.9 * throughput!);
-  expect(mpcL).toBeGreaterThan(mpcD!);
-  expect(qoe('mpc-o', oracle)).toBeGreaterThan(mpcL);
 });
 
 test('a second behind the edge it stalls less, at more QoE, than a player that takes the throughput, with rate 1 most of the time', () => {
