@@ -54,7 +54,7 @@ export default defineConfig<object, WorkerFixtures>({
     { name: 'tools', testMatch: TOOLS, workers: 1 },
     { name: 'plugin', testIgnore: [...TOOLS, ZOO, EXAMPLES] },
     { name: 'zoo', testMatch: ZOO },
-    { name: 'examples', testMatch: EXAMPLES },
+    { name: 'examples', testMatch: EXAMPLES, workers: 2 },
     ...engines,
   ],
   reporter: 'list',
