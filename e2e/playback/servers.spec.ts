@@ -1,7 +1,8 @@
 /** The plugin counts bytes of every kind of server, so that MPC-L switches up. */
 
 import { DELIVERIES } from '../../replay/origin/delivery.ts';
-import { expect, LADDER_BPS, type StreamOptions, test } from './playback-test.ts';
+import { TIMING } from '../builds.ts';
+import { describePlayers, expect, LADDER_BPS, type LabPlayerName, type StreamOptions, test } from './playback-test.ts';
 
 /** This worker forwards segments in its own stream, without Content-Length. */
 const WORKER = `
@@ -69,4 +70,69 @@ test('media from the cache, and over a link that takes milliseconds', async ({ l
     expect(seen.highest).toBeGreaterThan(0);
   }
   expect(session.log.filter(isSegment).length).toBeLessThan(14);
+});
+
+/** Settings that buffer six seconds, so that decisions follow the change of server. */
+const STEERED: [LabPlayerName, object][] = [
+  ['dash', { streaming: { buffer: { bufferTimeDefault: 6, bufferTimeAtTopQuality: 6 } } }],
+  ['hls.js', { maxBufferLength: 6, maxMaxBufferLength: 6 }],
+  ['Shaka 5', { streaming: { bufferingGoal: 6 } }],
+];
+const CORS = { 'access-control-allow-origin': '*' };
+
+describePlayers(STEERED, (_, settings) => {
+  test('content steering to a slow server and back', TIMING, async ({ labPage, stream }) => {
+    const folders = [20e6, 1.5e6].map((bps) => stream({ segmentCount: 40, link: { 600: bps } }));
+    const servers = folders.map((url, i) => url.replace('127.0.0.1', `server${i}.localhost`)) as [string, string];
+    const names = ['fast', 'slow'];
+    let asked = 0;
+    await labPage.route('**/steering*', (route) => {
+      const isSlow = [1, 2].includes(asked++);
+      const json = { VERSION: 1, TTL: 4, 'PATHWAY-PRIORITY': isSlow ? ['slow', 'fast'] : names };
+      return route.fulfill({ json, headers: CORS });
+    });
+    await labPage.route('**/steered/*', async (route) => {
+      const isHls = route.request().url().endsWith('m3u8');
+      const text = await (await fetch(folders[0] + (isHls ? 'master.m3u8' : 'manifest.mpd'))).text();
+      const steering = `${servers[0]}steering`;
+      const [, head = '', variants = ''] = /^([^]*?)(#EXT-X-STREAM-INF[^]*)$/.exec(text) ?? [];
+      const parts = servers.map((url, i) =>
+        isHls
+          ? variants.replace(/(INF:.*)\n(.*)/g, `$1,PATHWAY-ID="${names[i]}"\n${url}$2`)
+          : `<BaseURL serviceLocation="${names[i]}">${url}</BaseURL>`,
+      );
+      const body = isHls
+        ? `${head}#EXT-X-CONTENT-STEERING:SERVER-URI="${steering}",PATHWAY-ID="fast"\n${parts.join('')}`
+        : text.replace(
+            /<MPD[^>]*>/,
+            `$&${parts.join('')}<ContentSteering defaultServiceLocation="fast" queryBeforeStart="true">${steering}</ContentSteering>`,
+          );
+      const contentType = isHls ? 'application/vnd.apple.mpegurl' : 'application/dash+xml';
+      return route.fulfill({ body, contentType, headers: CORS });
+    });
+    const sent: { server: string; rung: number }[] = [];
+    labPage.on('request', (request) => {
+      const [, server, rung] = /server(\d).*video-(\d+)\/\d+\.m4s/.exec(request.url()) ?? [];
+      if (server) sent.push({ server, rung: Number(rung) });
+    });
+    const manifest = `${servers[0].replace(/session.*/, '')}steered/manifest.mpd`;
+    const stalledSeconds = await labPage.evaluate(
+      async ({ manifest, settings }) => {
+        const lab = await window.lab.play({ manifest, settings, options: { abandon: true, prior: false } });
+        await window.lab.until('the begin', ({ video }) => video.currentTime > 0, lab);
+        const beganMs = performance.now();
+        await window.lab.until('22 s', ({ video }) => video.currentTime > 22, lab);
+        return (performance.now() - beganMs) / 1000 - lab.video.currentTime;
+      },
+      { manifest, settings },
+    );
+    // A busy host stalls, too.
+    expect(stalledSeconds).toBeLessThan(2);
+    const slow = sent.filter(({ server }) => server === '1').map(({ rung }) => rung);
+    // The slow server carries 1 Mbit/s.
+    expect(slow.slice(3).length).toBeGreaterThan(0);
+    expect(Math.max(...slow.slice(3))).toBeLessThan(2);
+    expect(sent.at(-1)).toMatchObject({ server: '0', rung: expect.any(Number) });
+    expect(sent.at(-1)!.rung).toBeGreaterThan(1);
+  });
 });

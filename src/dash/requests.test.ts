@@ -73,6 +73,25 @@ test('a request that dash.js repeats is sent in the next representation, each on
   expect(handle.state).toMatchObject({ wastedBits: 0, faults: [] });
 });
 
+test('a request that dash.js repeats stays in its representation while the manifest has another server', () => {
+  const { player } = attached({ controller: new Scripted(1) });
+  player.ask();
+  const manifest = { BaseURL: [{ serviceLocation: 'a' }, { serviceLocation: 'b' }] };
+  const representation = { ...player.representations[1], adaptation: { period: { mpd: { manifest } } } };
+  const repeated = (serviceLocation: string) => {
+    const request = player.send(0, 1, { serviceLocation, representation });
+    for (let i = 0; i < 2; i++) {
+      wait(1);
+      player.attempt(request);
+      wait(0.1);
+    }
+    request.failed();
+    return player.qualitySet.length;
+  };
+  expect(repeated('a')).toBe(0);
+  expect(repeated('b')).toBeGreaterThan(0);
+});
+
 test('bytes are counted without progress events, from the body', () => {
   const { ended } = sent();
   wait(0.5);

@@ -9,6 +9,8 @@ import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
   private readonly _attempted = new WeakSet<object>();
+  /** Servers (`serviceLocation`) of a manifest that dash.js uses no more, because a request has failed. */
+  private readonly _lost = new WeakMap<object, Set<string>>();
 
   constructor(
     private readonly _flow: Flow,
@@ -42,7 +44,9 @@ export class Requests {
     const { request } = customData || {};
     outgoing.url = flow.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
-      if (this._attempted.has(request)) flow.guard(() => flow.progressed(request, { attempt: 'limited' }));
+      if (this._attempted.has(request)) {
+        flow.guard(() => flow.progressed(request, { attempt: this._hasOther(request) ? 'unlimited' : 'limited' }));
+      }
       this._attempted.add(request);
       // dash.js reads only other bodies in parts.
       if (!request.availabilityTimeComplete)
@@ -51,9 +55,25 @@ export class Requests {
     return Promise.resolve(outgoing);
   };
 
+  /** After its attempts, dash.js requests the segment from another server of the manifest. */
+  private _hasOther(request: FragmentRequest): boolean {
+    const { manifest, lost } = this._servers(request);
+    return (manifest?.BaseURL?.length || 0) > new Set([...lost, request.serviceLocation]).size;
+  }
+
+  private _servers({ representation }: FragmentRequest) {
+    const manifest: { BaseURL?: unknown[] } | undefined = representation?.adaptation?.period?.mpd?.manifest;
+    const lost = (manifest && this._lost.get(manifest)) || new Set<string>();
+    return { manifest, lost };
+  }
+
   private _ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
     const { _flow: flow } = this;
     if (!error) flow.progressed(request, arrivedOf(request, outcome === 'whole' ? response?.byteLength : 0));
+    else {
+      const { manifest, lost } = this._servers(request);
+      if (manifest) this._lost.set(manifest, lost.add(request.serviceLocation));
+    }
     const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
     flow.ended(request, error ? 'failed' : outcome, downloadSeconds);
   }
