@@ -95,7 +95,7 @@ describePlayers(STEERED, (_, settings) => {
       const isHls = route.request().url().endsWith('m3u8');
       const text = await (await fetch(folders[0] + (isHls ? 'master.m3u8' : 'manifest.mpd'))).text();
       const steering = `${servers[0]}steering`;
-      const [, head = '', variants = ''] = /^([^]*?)(#EXT-X-STREAM-INF[^]*)$/.exec(text) ?? [];
+      const [, head = '', variants = ''] = /^([\s\S]*?)(#EXT-X-STREAM-INF[\s\S]*)$/.exec(text) ?? [];
       const parts = servers.map((url, i) =>
         isHls
           ? variants.replace(/(INF:.*)\n(.*)/g, `$1,PATHWAY-ID="${names[i]}"\n${url}$2`)
