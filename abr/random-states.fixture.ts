@@ -5,16 +5,11 @@
 
 import fc from 'fast-check';
 import type { Download, InFlight, LiveState, PlayerState } from './controller.ts';
-import {
-  type HandoverDip,
-  type PathForecast,
-  type QuantileForecast,
-  type ValidForecast,
-  validForecast,
-} from './forecast.ts';
+import type { HandoverDip, PathForecast, QuantileForecast, ValidForecast } from './forecast.ts';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './mpc/capacity-path.ts';
 import { between, whole } from './property.fixture.ts';
 import { bitrateWeights, type QoeWeights } from './qoe/qoe.ts';
+import { validForecast } from './valid-forecast.ts';
 
 /** An integer or any number between two bounds. */
 export function anyNumber(min: number, max: number): fc.Arbitrary<number> {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { InputError } from './errors.ts';
-import { type QuantileForecast, validForecast } from './forecast.ts';
+import type { QuantileForecast } from './forecast.ts';
 import { ConstantPath } from './mpc/capacity-path.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
@@ -9,6 +9,7 @@ import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
 import { createLiveMpcL } from './mpc-l/live/live-mpc-l.ts';
 import { between, forAll, whole } from './property.fixture.ts';
 import { alongPath, DIP, FLUCTUATION, stateOf } from './random-states.fixture.ts';
+import { validForecast } from './valid-forecast.ts';
 
 const NOW_SECONDS = 100;
 const UTC_MS = 1_000_000;

@@ -10,7 +10,7 @@ import { expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../session/scripted.fixture.ts';
 import { attached } from '../src/dash/fake-player.fixture.ts';
 
-const MOST_FILES = 29;
+const MOST_FILES = 28;
 const MOST_LINES = 6050;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

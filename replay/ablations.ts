@@ -1,8 +1,9 @@
 /** MPC-L without one of its ingredients, for comparisons: a controller with other forecasts than the session's. */
 
 import type { Controller, PlayerState } from '../abr/controller.ts';
-import { type ValidForecast, validForecast } from '../abr/forecast.ts';
+import type { ValidForecast } from '../abr/forecast.ts';
 import { robustThroughput } from '../abr/state/robust-throughput.ts';
+import { validForecast } from '../abr/valid-forecast.ts';
 
 type Instead = (state: PlayerState, forecast: ValidForecast | undefined) => ValidForecast | undefined;
 

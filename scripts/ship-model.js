@@ -11,7 +11,7 @@ predictor/models/built-in.json (docs/own-model.md has the command).`);
 const file = JSON.parse(read('predictor/models/built-in.json'));
 const { stepEndsSeconds, levels, rankCorrelation } = file;
 
-/** predictor/forecast/model-file.ts describes the file's form, quantile-network.ts the plugin's. */
+/** predictor/forecast/model-file.ts describes the file's form, model-session.ts the plugin's. */
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const digitsOf = (text, zero) => [...text].map((digit) => DIGITS.indexOf(digit) - zero);
 /** The text is ASCII, because a browser may guess the charset of a script. */
@@ -29,7 +29,7 @@ writeFileSync(
   join(ROOT, 'predictor/forecast/shipped-model.ts'),
   `/** The model that the plugin ships, from predictor/models/built-in.json; made by \`npm run ship-model\`. */
 
-import { type Model, unpackLayer } from './quantile-network.ts';
+import { type Model, unpackLayer } from './model-session.ts';
 
 // biome-ignore format: generated
 const PACKED = ${JSON.stringify({ stepEndsSeconds, levels, rankCorrelation, layers })};

@@ -12,7 +12,7 @@ import type { Forecasting } from './forecasting/forecasting.ts';
 import { Pacing } from './live/pacing.ts';
 import type { Events, Guard } from './page/events.ts';
 import type { Beginning, Choice, Outcome, PlayerPort, Progress, Situation } from './player-port.ts';
-import { Request } from './request.ts';
+import { Request, type VideoRequest } from './request.ts';
 import { loadLists, SegmentQualities } from './segment-lists.ts';
 import { SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
 import { type End, Session } from './session.ts';
@@ -61,18 +61,6 @@ export class Flow {
     _sizes.reload = () => void loadLists(sizes, host, SIZE_LISTS).then((file) => _sizes.useFile(file), _sizes.onFault);
     _sizes.reload();
   }
-
-  /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
-  readonly guard: Guard = <T, A>(action: (argument: A) => T, argument?: A) => {
-    if (this._isStopped) return undefined;
-    // Without `attempt`: this runs for each event of the player.
-    try {
-      return action(argument as A);
-    } catch (error) {
-      this.events.fault('player-failed', `${this.port.name} is not as expected`, error);
-      return undefined;
-    }
-  };
 
   /** 1. A request for audio or video was sent. The session's clock starts with the first one for media. */
   began(key: object, { isMedia, isOpaque, segment, live }: Beginning): void {
@@ -172,9 +160,26 @@ export class Flow {
     });
   }
 
+  /** Ten times a second while a video request is under way or a live stream is paced. */
+  private readonly _tick = (isFirst: boolean): void => {
+    const { session, clock, forecasting, guard } = this;
+    const reconsider = () => {
+      if (forecasting?.hasPageForecasters) {
+        this._countArrived();
+        forecasting.meter.advance(clock.nowSeconds());
+      }
+      return this._reconsider(clock.nowSeconds());
+    };
+    // 5. The request under way is reconsidered.
+    const kept = !isFirst && session.active ? guard(reconsider) : undefined;
+    // 6. A live stream is paced, on the same input as a request that was kept.
+    const pacing = this._neededPacing();
+    if (pacing) guard(() => pacing.tick(clock.nowSeconds(), kept));
+  };
+
   /**
-   * 5. The video request under way is reconsidered: the segment is requested once more in another representation, or the
-   * request goes on. Then returns what the controller was asked on.
+   * Requests the segment once more in another representation, or lets the request go on: then returns what the controller
+   * was asked on.
    */
   private _reconsider(nowSeconds: number): Moment | undefined {
     const { session, controller, port } = this;
@@ -202,30 +207,14 @@ export class Flow {
   }
 
   /** The server has refused it: the next lower representation, else the next higher one. */
-  private _insteadOf({ segment }: Request, { ladder }: Situation): Decision | undefined {
-    const { id: refused } = segment!.representation;
+  private _insteadOf({ segment }: VideoRequest, { ladder }: Situation): Decision | undefined {
+    const { id: refused } = segment.representation;
     const others = ladder.filter(({ id }) => id === refused || !this.session.origin.isUnanswered(id));
     const i = others.findIndex(({ id }) => id === refused);
     const representation = ladder.indexOf(others[i - 1] || others[i + 1]!);
     if (representation < 0) return undefined;
     return { representation, controller: this.controller.name, reason: 'no answer from the other' };
   }
-
-  /** Ten times a second while a video request or a paced live stream needs it. */
-  private readonly _tick = (isFirst: boolean): void => {
-    const { session, clock, forecasting, guard } = this;
-    const reconsider = () => {
-      if (forecasting?.hasPageForecasters) {
-        this._countArrived();
-        forecasting.meter.advance(clock.nowSeconds());
-      }
-      return this._reconsider(clock.nowSeconds());
-    };
-    const kept = !isFirst && session.active ? guard(reconsider) : undefined;
-    // 6. The playback rate of a live stream, on the same input as a request that was kept.
-    const pacing = this._neededPacing();
-    if (pacing) guard(() => pacing.tick(clock.nowSeconds(), kept));
-  };
 
   private _isTicking(): boolean {
     return this.session.active !== undefined || this._neededPacing() !== undefined;
@@ -310,6 +299,18 @@ export class Flow {
   sought(): boolean {
     return this.session.sought();
   }
+
+  /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
+  readonly guard: Guard = <T, A>(action: (argument: A) => T, argument?: A) => {
+    if (this._isStopped) return undefined;
+    // Without `attempt`: this runs for each event of the player.
+    try {
+      return action(argument as A);
+    } catch (error) {
+      this.events.fault('player-failed', `${this.port.name} is not as expected`, error);
+      return undefined;
+    }
+  };
 
   /** If the option `cmcd` is on, adds the plugin's keys to the player's CMCD in `headers` and in the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Controller, Decision, Download, InFlight, PlayerState } from '../controller.ts';
-import { type Forecast, type QuantileForecast, type ValidForecast, validForecast } from '../forecast.ts';
+import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
@@ -16,6 +16,7 @@ import {
   scaledForecast,
   stateOf,
 } from '../random-states.fixture.ts';
+import { validForecast } from '../valid-forecast.ts';
 import { evaluationsOf } from './evaluations.fixture.ts';
 import { createLiveMpcL } from './live/live-mpc-l.ts';
 import type { MpcLOptions } from './options.ts';

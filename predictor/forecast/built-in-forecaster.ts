@@ -6,8 +6,7 @@
 import type { Forecast, Forecaster } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link/link-history.ts';
 import { SubSecond } from '../link/sub-second.ts';
-import { ModelSession, type ModelSessionOptions } from './model-session.ts';
-import { evaluateNetwork, type Model } from './quantile-network.ts';
+import { evaluateNetwork, type Model, ModelSession, type ModelSessionOptions } from './model-session.ts';
 import { shippedModel } from './shipped-model.ts';
 
 export interface BuiltInForecasterOptions extends Omit<ModelSessionOptions, 'newSubSecond'> {

@@ -11,8 +11,8 @@ import {
   type Observation,
   type SessionContext,
   type ValidForecast,
-  validForecast,
 } from '../../abr/forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 
 export interface ForecasterFault {
   /** Name of the forecaster. */

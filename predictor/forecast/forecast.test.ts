@@ -1,24 +1,18 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { InputError } from '../../abr/errors.ts';
-import {
-  type Forecast,
-  type Forecaster,
-  type QuantileForecast,
-  type SessionContext,
-  validForecast,
-} from '../../abr/forecast.ts';
+import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { between, forAll } from '../../abr/property.fixture.ts';
 import { anyObservation, anySession } from '../../abr/random-observations.fixture.ts';
 import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { normalQuantile } from '../../abr/statistics/distributions.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { leoLink, throughput } from '../link/handover-clock/links.fixture.ts';
 import { SubSecond } from '../link/sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
 import { parseModel } from './model-file.ts';
-import { type Recalibration, recalibration } from './model-session.ts';
-import { evaluateNetwork } from './quantile-network.ts';
+import { evaluateNetwork, type Recalibration, recalibration } from './model-session.ts';
 import { SHIPPED_FILE } from './shipped-file.fixture.ts';
 import { withValue } from './with-value.fixture.ts';
 

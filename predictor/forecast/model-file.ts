@@ -9,7 +9,7 @@ import {
   requireText,
 } from '../../abr/errors.ts';
 import { FEATURES } from '../link/features.ts';
-import type { Layer, Model, ModelOutline } from './quantile-network.ts';
+import type { Layer, Model, ModelOutline } from './model-session.ts';
 
 const MODEL_FORMAT = 'leo-abr quantile network';
 export const MODEL_VERSION = 4;

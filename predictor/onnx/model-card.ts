@@ -9,7 +9,7 @@ import {
   requireObject,
   requireText,
 } from '../../abr/errors.ts';
-import type { ModelOutline } from '../forecast/quantile-network.ts';
+import type { ModelOutline } from '../forecast/model-session.ts';
 import { FEATURES } from '../link/features.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { InputError } from '../../abr/errors.ts';
-import { type QuantileForecast, validForecast } from '../../abr/forecast.ts';
+import type { QuantileForecast } from '../../abr/forecast.ts';
 import { forAll } from '../../abr/property.fixture.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { beforeNext } from '../forecast/before-next.fixture.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { parseModel } from '../forecast/model-file.ts';

@@ -11,8 +11,8 @@ import {
   type Observation,
   type QuantileForecast,
   type SessionContext,
-  validForecast,
 } from '../../abr/forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastGate, type Verdict } from './forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
 import { type ConnectionState, ServiceConnection } from './service-connection.ts';

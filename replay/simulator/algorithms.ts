@@ -6,7 +6,7 @@ import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
 } from '../../predictor/forecast/built-in-forecaster.ts';
-import type { Model } from '../../predictor/forecast/quantile-network.ts';
+import type { Model } from '../../predictor/forecast/model-session.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { EvaluatedForecaster, type EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import {

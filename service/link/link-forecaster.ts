@@ -2,7 +2,7 @@
 
 import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import type { Model } from '../../predictor/forecast/quantile-network.ts';
+import type { Model } from '../../predictor/forecast/model-session.ts';
 import type { HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
 import { hintHandover } from '../../predictor/link/handover-clock/hint.ts';
 import type { SessionClock } from '../clock.ts';
