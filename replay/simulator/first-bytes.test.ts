@@ -3,7 +3,7 @@
  * that make media on demand.
  */
 
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { PiecewisePath, QuantileForecast } from '../../abr/index.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { sessionQoe } from '../../abr/qoe/qoe.ts';
@@ -219,7 +219,10 @@ describe.each([
   ['two-30', 10],
   ['two-30', 4],
 ])('from a slow origin in %s at %d Mbit/s', (name, mbps) => {
-  const usual = playSlowly(() => 0, name, mbps);
+  let usual: ReturnType<typeof playSlowly>;
+  beforeAll(() => {
+    usual = playSlowly(() => 0, name, mbps);
+  });
 
   // The limits: abandonments, the least share of the usual bitrate, and the error of the last forecast.
   test.each<[string, Wait, number, number, number]>([

@@ -172,6 +172,24 @@ test('latency is the clock less the media that has played, also over stalls and 
   expect(hits).toBeGreaterThan(50);
 });
 
+test('playback that is held by a rate of 0 goes on at the next rate, without another append', () => {
+  const live = { ...SCENARIOS['live-hd-1']!.live!, targetLatencySeconds: 2 };
+  const playback = new LivePlayback({ live, catchUp: 'default', stallLevelSeconds: 0, begun() {} });
+  playback.seekTo(2);
+  const transfer = { startSeconds: 0, endSeconds: 0 };
+  const untilMediaSeconds = playback.positionSeconds + 9;
+  playback.expect([{ transfer, responseSeconds: 0, appendSeconds: 0, untilMediaSeconds }]);
+  for (const [rate, until] of [
+    [1, 1],
+    [0, 3],
+    [1, 4],
+  ] as const) {
+    playback.setRate(rate);
+    playback.advanceTo(until);
+  }
+  expect([playback.stallSeconds, playback.bufferLevelSeconds]).toEqual([2, 7]);
+});
+
 describe('live-session', () => {
   const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 

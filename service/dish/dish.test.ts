@@ -13,7 +13,7 @@ import type { RawResponse } from './device-api.ts';
 import { DishMonitor } from './dish-monitor.ts';
 import { readHistory, readLocation, readStatus } from './read-answers.ts';
 
-async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 2000) {
+async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 60_000) {
   const clock = new ManualClock();
   const script = syntheticDish({ seed: 2 });
   const dish = closedAfterTest(await startFakeDish({ clock, script, ...options }));
