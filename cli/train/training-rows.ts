@@ -11,10 +11,10 @@ import { createController } from '../../replay/algorithms.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { mean } from '../../replay/evaluation/statistics/quantiles.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
+import { linkOf } from '../../replay/link/trace-link.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { simulateSession } from '../../replay/simulator/play.ts';
-import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { type Watched, watched } from '../shared/progress.ts';
 

@@ -4,7 +4,7 @@ import { withLinkNotes } from '../evaluation/figures/link-notes.ts';
 import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
-import { roundedSession } from '../simulator/session-result.ts';
+import { roundedSession } from '../session-result.ts';
 import type { PlayedRecord } from './record/session-record.ts';
 
 export interface Seat {

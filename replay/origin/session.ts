@@ -4,6 +4,7 @@ import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { OtherTraffic } from '../households.ts';
 import type { Chunk } from '../link/chunked-flight.ts';
+import { linkOf } from '../link/trace-link.ts';
 import type { BlockingReload } from '../media/playlists.ts';
 import {
   type MediaFile,
@@ -16,7 +17,6 @@ import type { PresentationTime } from '../media/stream.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
-import { linkOf } from '../simulator/session-setup.ts';
 import { linkSteps, type Trace, traceStartUtcMs } from '../trace.ts';
 import type { TimerClock } from './clock.ts';
 import type { Delivery } from './delivery.ts';

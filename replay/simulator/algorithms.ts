@@ -18,10 +18,10 @@ import {
   parseAlgorithm,
   SIMULATED_NAMES,
 } from '../algorithms.ts';
+import { linkOf } from '../link/trace-link.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario } from '../results.ts';
-import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 export interface SessionTask

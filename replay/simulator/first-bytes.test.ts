@@ -10,6 +10,7 @@ import { sessionQoe } from '../../abr/qoe/qoe.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { firstMinute } from '../evaluation/figures/first-minute.ts';
 import { type FlightLink, Sender, SharedLink } from '../link/shared-link.ts';
+import type { AnswerRecord } from '../observed-controller.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
 import type { Scenario } from '../scenarios.ts';
@@ -19,7 +20,6 @@ import { traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { Flight } from './player/flight.ts';
 import { OnDemandPlayer } from './player/on-demand-player.ts';
-import type { AnswerRecord } from './simulation-options.ts';
 
 /**
  * A session's way to a link behind a token bucket, which is full while the link is idle and fills at the link's rate;

@@ -7,10 +7,10 @@ import { HOUSEHOLDS, type HouseholdPlayer, type OtherTraffic } from '../househol
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
+import { roundedSession } from '../session-result.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { follows, partsUpTo, traceOfParts } from './made-up.fixture.ts';
 import { playHousehold, simulateSession } from './play.ts';
-import { roundedSession } from './session-result.ts';
 
 const SEED = { seed: 20260301, numRuns: draws(30), endOnFailure: true };
 const ENDLESS: OtherTraffic = { fromSeconds: 0, toSeconds: 1e6 };

@@ -4,11 +4,12 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/index.ts';
 import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
+import type { AnswerRecord } from '../observed-controller.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import { follows, IDEAL_BROWSER, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
-import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 const SEED = { seed: 20250101 };
 const SEGMENTS = 12;

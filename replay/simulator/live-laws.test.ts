@@ -6,6 +6,8 @@ import type { Observation } from '../../abr/index.ts';
 import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
 import { createController } from '../algorithms.ts';
 import type { CatchUp } from '../catch-up.ts';
+import { linkOf } from '../link/trace-link.ts';
+import type { AnswerRecord } from '../observed-controller.ts';
 import {
   chunkExistsAtSeconds,
   type LiveStream,
@@ -19,8 +21,7 @@ import { always, EXACT, IDEAL_BROWSER, recorder, restless, traceOfRates, traceUn
 import { simulateSession } from './play.ts';
 import { LivePlayback } from './player/live-playback.ts';
 import { LIVE_PAGE } from './player/live-player.ts';
-import { linkOf } from './session-setup.ts';
-import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 const SEED = { seed: 20260101 };
 const ROUNDING = 1e-6;

@@ -2,12 +2,12 @@
 
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import { SharedLink } from '../link/shared-link.ts';
+import { pageLinkOf } from '../link/trace-link.ts';
 import type { SessionResult } from '../results.ts';
 import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
 import { EventQueue } from './event-queue.ts';
 import { LivePlayer } from './player/live-player.ts';
 import { OnDemandPlayer } from './player/on-demand-player.ts';
-import { pageLinkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 function newPlayer(options: SimulationOptions, queue: EventQueue): LivePlayer | OnDemandPlayer {

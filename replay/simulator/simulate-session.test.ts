@@ -3,15 +3,16 @@ import type { Controller, InFlight, PlayerState, QuantileForecast } from '../../
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { createController } from '../algorithms.ts';
 import { mean } from '../evaluation/statistics/quantiles.ts';
+import { linkOf } from '../link/trace-link.ts';
 import { type Preset, synthesizeTrace } from '../link-model/synthesize-trace.ts';
+import type { AnswerRecord } from '../observed-controller.ts';
 import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { meanRateBps, type Trace } from '../trace.ts';
 import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates, traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { Playback } from './player/playback.ts';
-import { linkOf } from './session-setup.ts';
-import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 /** A rate per 10 s. */
 const traceOf = (ratesMbps: readonly number[], stepSeconds = 10) =>

@@ -1,15 +1,16 @@
-/** The options of a simulated session, and the records that an observer gets. */
+/** The options of a simulated session. */
 
-import type { Controller, Decision, Forecaster, InFlight, Pace, PlayerState, ValidForecast } from '../../abr/index.ts';
+import type { Controller, Forecaster } from '../../abr/index.ts';
 import type { Plan } from '../algorithms.ts';
 import type { CatchUp } from '../catch-up.ts';
 import type { Sender } from '../link/shared-link.ts';
+import type { Observing } from '../observed-controller.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 
 /** Nothing is checked here: scenarios and starts are checked when they are read. By default, bits have no price. */
-export interface SimulationOptions extends Plan {
+export interface SimulationOptions extends Plan, Observing {
   trace: Trace;
   /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
   scenario: Scenario | ResolvedScenario;
@@ -34,16 +35,6 @@ export interface SimulationOptions extends Plan {
   utcErrorSeconds?: number;
   /** The stream lists no sizes, like most live streams, so the session learns them. Default false. */
   learnsSizes?: boolean;
-  /** Measures the durations of `decide` and `pace` (`decisionMicros`), which differ from run to run. Default false. */
-  timings?: boolean;
   /** Access to a link that others use, too. Default: the session has the link for itself. */
   access?: Sender;
-  /** Receives every call of `decide`, `reconsider` and `pace`: a new controller with the same seed answers the same. */
-  onDecision?(record: AnswerRecord): void;
 }
-
-export type AnswerRecord = { state: PlayerState; inFlight?: InFlight; forecast?: ValidForecast } & (
-  | { asked: 'decide'; answer: Decision }
-  | { asked: 'reconsider'; inFlight: InFlight; answer: Decision | 'keep' }
-  | { asked: 'pace'; answer: Pace }
-);

@@ -9,11 +9,11 @@ import { createServiceForecaster } from '../../../predictor/service-client/index
 import type { Tools } from '../../../session/assemble.ts';
 import { controllerOf, type ForecasterName, isOnnx } from '../../algorithms.ts';
 import { scenarioQualities, scenarioWeights } from '../../objective.ts';
+import { ObservedController } from '../../observed-controller.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { assumedLink, CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
-import { ObservedController } from '../../simulator/observed-controller.ts';
 import { type BrowserAlgorithm, browserAlgorithm } from '../algorithms.ts';
 import { type DecisionRecord, decisionRecord } from '../record/decisions.ts';
 import type { BrowserSessionRecord, SessionConfig } from '../record/session-record.ts';

@@ -5,7 +5,7 @@ import { liveMetrics } from '../../evaluation/figures/live-metrics.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import type { ResolvedScenario, SessionResult } from '../../results.ts';
-import { roundedSession, sessionTotals } from '../../simulator/session-result.ts';
+import { roundedSession, sessionTotals } from '../../session-result.ts';
 import { playbackHistory } from './playback-history.ts';
 import { segmentRows, totalSeconds } from './segment-rows.ts';
 import type { BrowserSessionRecord } from './session-record.ts';

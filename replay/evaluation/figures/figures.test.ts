@@ -4,8 +4,8 @@ import { between, forAll } from '../../../abr/property.fixture.ts';
 import { PERCEIVED_PRICES } from '../../../abr/qoe/perceived-qoe.ts';
 import { modelledQuality } from '../../../abr/qoe/quality.ts';
 import type { SessionResult } from '../../results.ts';
+import { sessionTotals } from '../../session-result.ts';
 import { traceUntil } from '../../simulator/made-up.fixture.ts';
-import { sessionTotals } from '../../simulator/session-result.ts';
 import { unitsByDataset } from '../statistics/resampling-units.ts';
 import {
   testLiveMetrics,

@@ -1,8 +1,8 @@
 /** Notes on a session's link: whether its trace ended and began again, and whether the link was too slow. */
 
+import { linkOf } from '../../link/trace-link.ts';
 import type { SessionResult } from '../../results.ts';
 import { liveSessionSeconds, type Scenario } from '../../scenarios.ts';
-import { linkOf } from '../../simulator/session-setup.ts';
 import { type Trace, wrapSeconds } from '../../trace.ts';
 
 /** A live session ends with its encoder. Browsers notice the end, and rounded times show it, within this time. */

@@ -5,10 +5,10 @@ import type { LiveMedia, LivePosition, Period, RatePort } from '../../../session
 import { CATCH_UP_PERIOD_SECONDS, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../../catch-up.ts';
 import { liveMetrics, type PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
 import { ChunkedFlight } from '../../link/chunked-flight.ts';
+import { linkOf } from '../../link/trace-link.ts';
 import type { SessionResult } from '../../results.ts';
 import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionSeconds } from '../../scenarios.ts';
 import type { EventQueue } from '../event-queue.ts';
-import { linkOf } from '../session-setup.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
 import { LivePlayback } from './live-playback.ts';
 import { nextStep, ROUNDING_SECONDS, SimulatedPlayer } from './simulated-player.ts';

@@ -20,15 +20,15 @@ import type {
 } from '../../../session/player-port.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
+import { pageLinkOf } from '../../link/trace-link.ts';
 import { scenarioQualities, scenarioWeights } from '../../objective.ts';
+import { ObservedController } from '../../observed-controller.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import { resolveScenario } from '../../scenario-file.ts';
 import { assumedLink, type Scenario } from '../../scenarios.ts';
+import { sessionTotals } from '../../session-result.ts';
 import { traceStartUtcMs } from '../../trace.ts';
 import type { EventQueue, QueuedEvent } from '../event-queue.ts';
-import { ObservedController } from '../observed-controller.ts';
-import { sessionTotals } from '../session-result.ts';
-import { pageLinkOf } from '../session-setup.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
 import { virtualHost } from '../virtual-host.ts';
 import { Flight } from './flight.ts';

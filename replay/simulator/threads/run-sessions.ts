@@ -10,10 +10,10 @@ import type { OnnxModels } from '../../onnx-model.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../../own-algorithm.ts';
 import { remembered } from '../../remembered.ts';
 import type { ResolvedScenario, SessionResult } from '../../results.ts';
+import { roundedSession } from '../../session-result.ts';
 import type { Trace } from '../../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from '../algorithms.ts';
 import { playHousehold, simulateSession } from '../play.ts';
-import { roundedSession } from '../session-result.ts';
 import { evaluatedModels } from './onnx-evaluator.ts';
 
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;

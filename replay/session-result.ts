@@ -1,9 +1,9 @@
 /** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
-import { freezeCounts, perceivedQoe, type QoeForm, qoeWeights, type Stall, sessionQoe } from '../../abr/index.ts';
-import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
-import { qualitiesOf } from '../segment-qualities.ts';
+import { freezeCounts, perceivedQoe, type QoeForm, qoeWeights, type Stall, sessionQoe } from '../abr/index.ts';
+import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from './results.ts';
+import type { Scenario } from './scenarios.ts';
+import { qualitiesOf } from './segment-qualities.ts';
 
 interface PlayedRows {
   segments: readonly Pick<SegmentRow, 'index' | 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];

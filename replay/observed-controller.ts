@@ -1,7 +1,19 @@
 /** Records a controller's answers for observers, its timings, and the first forecast of a handover. */
 
-import type { Controller, ValidForecast } from '../../abr/index.ts';
-import type { SimulationOptions } from './simulation-options.ts';
+import type { Controller, Decision, InFlight, Pace, PlayerState, ValidForecast } from '../abr/index.ts';
+
+export interface Observing {
+  /** Measures the durations of `decide` and `pace` (`decisionMicros`), which differ from run to run. Default false. */
+  timings?: boolean;
+  /** Receives every call of `decide`, `reconsider` and `pace`: a new controller with the same seed answers the same. */
+  onDecision?(record: AnswerRecord): void;
+}
+
+export type AnswerRecord = { state: PlayerState; inFlight?: InFlight; forecast?: ValidForecast } & (
+  | { asked: 'decide'; answer: Decision }
+  | { asked: 'reconsider'; inFlight: InFlight; answer: Decision | 'keep' }
+  | { asked: 'pace'; answer: Pace }
+);
 
 export class ObservedController implements Controller {
   readonly name: string;
@@ -15,7 +27,7 @@ export class ObservedController implements Controller {
 
   constructor(
     private readonly controller: Controller,
-    private readonly options: Pick<SimulationOptions, 'onDecision' | 'timings'>,
+    private readonly options: Observing,
   ) {
     this.name = controller.name;
     if (controller.keepsForSeconds) this.keepsForSeconds = controller.keepsForSeconds.bind(controller);
