@@ -1,4 +1,4 @@
-/** Unit tests: `x.test.ts` beside `x.ts`, as native ES modules (hence --experimental-vm-modules in package.json). */
+/** Unit tests: `x.test.ts` beside `x.ts`, or a file for small modules of a folder, as native ES modules (package.json). */
 export default {
   testEnvironment: '<rootDir>/scripts/jest-environment.js',
   roots: ['abr', 'predictor', 'session', 'src', 'trial', 'replay', 'service', 'transport', 'cli', 'demo', 'docs'].map(
