@@ -239,7 +239,8 @@ describe.each([
     ['hours for one representation', ({ representation }) => (representation === 3 ? 1e4 : 0), 4, 0, Infinity],
   ])('a wait of %s does not stall, is no throughput, and repeats few requests', (_, wait, most, share, error) => {
     const { stallSeconds, abandonments, forecastBps, meanBps, requestsForThird } = playSlowly(wait, name, mbps);
-    expect(stallSeconds).toBe(0);
+    // Nobody sees less than 0.1 s (UNSEEN_SECONDS).
+    expect(stallSeconds).toBeLessThan(0.1);
     expect(abandonments).toBeLessThanOrEqual(most);
     expect(meanBps).toBeGreaterThan(share * usual.meanBps);
     expect(Math.abs(Math.log(forecastBps / usual.forecastBps))).toBeLessThan(error);
