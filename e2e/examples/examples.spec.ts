@@ -63,7 +63,7 @@ function install(example: string, parent: string): Record<string, [Session, Sess
   fs.mkdirSync(folder);
   const names = filesOf(example);
   const pages: Record<string, [Session, Session]> = {};
-  const spec = sessionOf({ ladderBps: LADDER_BPS, segmentCount: 120, link: LINK });
+  const spec = sessionOf({ ladderBps: LADDER_BPS, segmentCount: 300, link: LINK });
   for (const name of names) {
     const own = `${name.split('.')[0]}.html`;
     const page = names.includes(own) ? own : 'index.html';
@@ -107,7 +107,7 @@ function pickInMenu(isLowest: boolean): boolean {
 async function expectDecisions(page: Page, [first, next]: [Session, Session]): Promise<void> {
   const decisions = async () => (await page.locator('pre').textContent())!.trim().split('\n').length;
   const until = (message: string, condition: () => boolean) =>
-    expect.poll(condition, { message, timeout: 60_000 }).toBe(true);
+    expect.poll(condition, { message, timeout: 90_000 }).toBe(true);
   await until('up', () => rungs(first).includes(TOP));
   await until('down', () => rungs(first, SLOW.from).some((rung) => rung < TOP));
   await until('up again', () => rungs(first, SLOW.until).includes(TOP));
