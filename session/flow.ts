@@ -1,7 +1,15 @@
 /**
- * The flow of one attachment, in the order of events: a request begins, bits arrive, it ends, the next segment is decided,
- * a running request is reconsidered, a live stream is paced. Adapters report the first three and what the player shows,
- * and ask for decisions.
+ * The flow of one attachment (the plugin on one player), in the order of events:
+ *
+ * 1. A request begins.
+ * 2. Its bits arrive.
+ * 3. It ends, and counts as a measurement.
+ * 4. The next video segment is decided.
+ * 5. The video request under way is reconsidered.
+ * 6. A live stream is paced.
+ *
+ * An adapter reports 1 to 3, of audio and video, and asks for 4; a ticker asks for 5 and 6. What the player shows at a
+ * moment (its `Situation`: ladder, buffer, position) is read from the `PlayerPort` whenever it is needed.
  */
 
 import type { Controller, Decision, InFlight } from '../abr/controller.ts';
@@ -18,10 +26,11 @@ import { SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
 import { type End, Session } from './session.ts';
 import { type Input, isSame, type Moment, playerState } from './state.ts';
 
-/** A player that has not requested the segment again within this time will not do so. */
-const ANSWER_WITHIN_SECONDS = 1;
+/** A player that has not requested an abandoned segment again within this time will not do so. */
+const REPLACED_WITHIN_SECONDS = 1;
 
-type Asked = Omit<Moment, 'inFlight'> & { inFlight: InFlight | undefined };
+/** What a decision was made on; for the next segment without a request under way. */
+type Basis = Omit<Moment, 'inFlight'> & { inFlight: InFlight | undefined };
 
 export class Flow {
   /** The history of the player's present source. */
@@ -34,6 +43,7 @@ export class Flow {
   private readonly _qualities: SegmentQualities | undefined;
   /** Requests under way, by any object that the player keeps from the beginning of a request to its end. */
   private readonly _requests = new Map<object, Request>();
+  /** The browser says later whether a response came from a cache or the network. */
   private readonly _answers: LateAnswers;
   private readonly _ticker: Ticker;
   private _isStopped = false;
@@ -48,7 +58,7 @@ export class Flow {
     this.session = new Session(1, options.downloadsKept);
     this.controller = options.newController();
     this.clock = new SessionClock(host, { timeSource, events, requests });
-    // Choices on demand do not depend on handovers.
+    // Forecasts look for handovers only if a choice or a listener depends on them.
     const needsHandovers = () => options.cmcd || events.isWatched || this.session.live.isRequested;
     this.forecasting = newForecasting && newForecasting({ events, port, needsHandovers });
     this.pacing = port.rate && new Pacing(port.rate, this, host);
@@ -68,7 +78,7 @@ export class Flow {
     this.start();
     const { session, _sizes: sizes } = this;
     const atSeconds = this.clock.nowSeconds();
-    if (live && segment) sizes.requestedLive();
+    if (live && segment) sizes.countLiveRequest();
     const waits = live && session.live.requested(live, segment !== undefined, atSeconds);
     const request = new Request(atSeconds, {
       segment,
@@ -84,16 +94,16 @@ export class Flow {
     this._ticker.update();
   }
 
-  /** 2. More of the body has arrived, or its headers, or the player has sent the request again. */
+  /** 2. More of the body has arrived, or its headers, or the player has sent the request again (`attempt`). */
   progressed(key: object, progress: Progress): void {
     const request = this._requests.get(key);
     const { attempt, isInterim, isAnswered, addedBits, totalBits, chunks } = progress;
-    if (!request || (isInterim && request.skipsReport())) return;
+    if (!request || (isInterim && request.countsAndSkipsReport())) return;
     if (!attempt && !isAnswered && !(addedBits! > 0 || totalBits! > 0 || chunks! > 0)) return;
     const atSeconds = this.clock.nowSeconds();
     if (attempt === 'too-early') request.tooEarly(atSeconds);
     else if (attempt) {
-      // A live segment may not exist yet.
+      // A limited number of attempts, and not a byte: the server refuses the representation. A live segment may not exist yet.
       const isRefused = attempt === 'limited' && request.receivedBits === 0 && !this.session.live.isRequested;
       request.restarted(atSeconds);
       if (isRefused && request.isVideo()) request.refused();
@@ -104,8 +114,8 @@ export class Flow {
     }
   }
 
-  /** Counts the bits of skipped reports, for a plan. */
-  private _countArrived(): void {
+  /** Before a decision: counts requests whose source is unknown yet, and the bits of reports that were skipped. */
+  private _catchUp(): void {
     const { port, session } = this;
     this._answers.settle();
     if (!port.arrived || session.live.isRequested) return;
@@ -121,18 +131,19 @@ export class Flow {
     if (!request) return;
     const nowSeconds = this.clock.nowSeconds();
     this._requests.delete(key);
-    const end = (source: End['source']) => {
+    const count = (source: End['source']) => {
       this.session.ended(request, { outcome, nowSeconds, downloadSeconds, source });
       if (outcome === 'whole' && request.segment) this._sizes.learn(request.segment, request.sizeBits);
       this._ticker.update();
     };
-    if (outcome !== 'whole') end(undefined);
+    if (outcome !== 'whole') count(undefined);
     else {
-      // The player may ask for the next segment before the browser says who answered. Live, the end times the encoder.
+      // The player may ask for the next segment before the browser says whether a cache answered: `decide` then counts
+      // the request as it is. A live stream cannot wait, because the end of a request tells when the encoder was done.
       const canWait = !this.session.live.isRequested;
       const agoSeconds = nowSeconds - request.requestedAtSeconds;
-      const isFound = this._answers.find(request.receivedBits, agoSeconds, canWait, end);
-      if (!isFound) this.session.left(request);
+      const isCounted = this._answers.find(request.receivedBits, agoSeconds, canWait, count);
+      if (!isCounted) this.session.left(request);
     }
   }
 
@@ -140,7 +151,7 @@ export class Flow {
   decide(): Choice | undefined {
     const { port, session, events } = this;
     this.forecasting?.start(this.clock);
-    this._countArrived();
+    this._catchUp();
     if (session.isBlind) {
       events.fault('nothing-measured', `no download could be measured: ${port.name} decides`);
       return undefined;
@@ -161,17 +172,17 @@ export class Flow {
   }
 
   /** Ten times a second while a video request is under way or a live stream is paced. */
-  private readonly _tick = (isFirst: boolean): void => {
+  private readonly _tick = (hasJustBegun: boolean): void => {
     const { session, clock, forecasting, guard } = this;
     const reconsider = () => {
       if (forecasting?.hasPageForecasters) {
-        this._countArrived();
+        this._catchUp();
         forecasting.meter.advance(clock.nowSeconds());
       }
       return this._reconsider(clock.nowSeconds());
     };
     // 5. The request under way is reconsidered.
-    const kept = !isFirst && session.active ? guard(reconsider) : undefined;
+    const kept = !hasJustBegun && session.active ? guard(reconsider) : undefined;
     // 6. A live stream is paced, on the same input as a request that was kept.
     const pacing = this._neededPacing();
     if (pacing) guard(() => pacing.tick(clock.nowSeconds(), kept));
@@ -184,8 +195,9 @@ export class Flow {
   private _reconsider(nowSeconds: number): Moment | undefined {
     const { session, controller, port } = this;
     const { active } = session;
-    if (!active || !active.isDue(nowSeconds) || !(controller.reconsider || active.isRefused)) return undefined;
-    this._countArrived();
+    if (!active || !active.mayBeReconsidered(nowSeconds) || !(controller.reconsider || active.isRefused))
+      return undefined;
+    this._catchUp();
     const inFlight = session.inFlight(nowSeconds);
     const situation = inFlight && this.situation();
     // The player has moved on to another period.
@@ -195,13 +207,15 @@ export class Flow {
     const answer = this._attempt(() => {
       const refused = active.isRefused && this._insteadOf(active, situation);
       const decision = refused || (controller.reconsider ? controller.reconsider(state, inFlight, forecast) : 'keep');
-      if (decision !== 'keep') return this._decided(decision, moment);
+      const isTheSame =
+        decision !== 'keep' && situation.ladder[decision.representation]?.id === active.segment.representation.id;
+      if (decision !== 'keep' && !isTheSame) return this._decided(decision, moment);
       active.keepUntil(state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight) || 0));
-      return decision;
+      return 'keep';
     });
     if (answer === 'keep') return moment;
-    if (!answer || answer.representationId === active.segment.representation.id) return undefined;
-    active.keepUntil(nowSeconds + ANSWER_WITHIN_SECONDS);
+    if (!answer) return undefined;
+    active.keepUntil(nowSeconds + REPLACED_WITHIN_SECONDS);
     port.abandon(answer);
     return undefined;
   }
@@ -209,6 +223,7 @@ export class Flow {
   /** The server has refused it: the next lower representation, else the next higher one. */
   private _insteadOf({ segment }: VideoRequest, { ladder }: Situation): Decision | undefined {
     const { id: refused } = segment.representation;
+    // With the refused one, whose neighbours are looked for.
     const others = ladder.filter(({ id }) => id === refused || !this.session.origin.isUnanswered(id));
     const i = others.findIndex(({ id }) => id === refused);
     const representation = ladder.indexOf(others[i - 1] || others[i + 1]!);
@@ -228,7 +243,7 @@ export class Flow {
   situation(): Situation | undefined {
     const { port, session, clock } = this;
     const shown = port.situation(!clock.isRunning);
-    const situation = shown && session.origin.applied(shown, clock.nowSeconds());
+    const situation = shown && session.origin.withSetUps(shown, clock.nowSeconds());
     return situation?.live ? session.live.atEdge(situation) : situation;
   }
 
@@ -254,7 +269,7 @@ export class Flow {
   }
 
   /** Checks and tells a decision: a controller of the page may return anything. */
-  private _decided(decision: Decision, { situation, inFlight, input }: Asked): Choice {
+  private _decided(decision: Decision, { situation, inFlight, input }: Basis): Choice {
     const { period, ladder } = situation;
     const index = (decision as Decision | undefined)?.representation;
     const representationId = ladder[index!]?.id;

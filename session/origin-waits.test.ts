@@ -23,7 +23,7 @@ function waitsAfter(
     return origin.ended(download, outcome, now, 8e6);
   });
   const of = (representation: number) => origin.expectedSeconds(now, SITUATION.ladder[representation]!.id);
-  const applied = (atSeconds = now) => origin.applied(SITUATION, atSeconds);
+  const applied = (atSeconds = now) => origin.withSetUps(SITUATION, atSeconds);
   return { setUps, expected: [of(0), of(1), of(2)], applied };
 }
 

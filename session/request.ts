@@ -109,7 +109,7 @@ export class Request {
   }
 
   /** Returns whether to skip a report of bits, because the next report has its bits, too. Never skips the first report. */
-  skipsReport(): boolean {
+  countsAndSkipsReport(): boolean {
     if (this._waits || this._leftOut === MOST_LEFT_OUT) this._leftOut = 0;
     else this._leftOut++;
     return this._leftOut > 0;
@@ -169,7 +169,7 @@ export class Request {
   }
 
   /** Whether it may be reconsidered: what does not exist yet cannot be late, nor what the origin delays. */
-  isDue(nowSeconds: number): boolean {
+  mayBeReconsidered(nowSeconds: number): boolean {
     const isAnswered = this.firstByteAtSeconds !== undefined || nowSeconds >= this.dueSeconds;
     return nowSeconds >= this._keptUntilSeconds && isAnswered && !this._isWaiting(nowSeconds);
   }

@@ -87,7 +87,7 @@ export class SegmentSizes {
   }
 
   /** A segment of a live stream is requested. */
-  requestedLive(): void {
+  countLiveRequest(): void {
     if (++this._liveRequests % RELOADED_AFTER === 0) this.reload?.();
   }
 

@@ -344,7 +344,7 @@ export class OriginWaits {
   }
 
   /** The situation with the set-up time of a switch to each representation. */
-  applied(situation: Situation, nowSeconds: number): Situation {
+  withSetUps(situation: Situation, nowSeconds: number): Situation {
     if (this._afterSwitch.size + this._avoided.size === 0) return situation;
     const { ladder, playback } = situation;
     const setUps = ladder.map(({ id }) => {

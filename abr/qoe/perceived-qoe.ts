@@ -10,7 +10,7 @@
 import { freezesOf, type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights, type Stall, stallCost } from './qoe.ts';
 
 export interface PerceivedPrices {
-  /** Cost of a freeze's begin, less if it is short (freezes.ts), and of each of its seconds of the clock. */
+  /** Cost of a freeze's begin, less if it is short (`beginShare`), and of each of its seconds of the clock. */
   stall: number;
   stallSecond: number;
   startupSecond: number;

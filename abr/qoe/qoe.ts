@@ -29,7 +29,7 @@ export interface QoeWeights {
   lambda: number;
   /** Cost of a rise of quality by one unit. Default: `lambda`. */
   rise?: number;
-  /** Cost of the begin of each freeze after the start, besides its seconds; less if it is short (freezes.ts). Default 0. */
+  /** Cost of the begin of each freeze after the start, besides its seconds; less if it is short (`beginShare`). Default 0. */
   stall?: number;
   /** Cost of an outage that a plan prepares for, in units of quality. Default: the cost of a stall of 20 s. */
   outage?: number;

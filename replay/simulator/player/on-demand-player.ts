@@ -8,7 +8,7 @@ import { Flight } from './flight.ts';
 import { Playback } from './playback.ts';
 import { nextStep, SimulatedPlayer } from './simulated-player.ts';
 
-/** Progress events are 50 ms apart. The session counts every sixth event (`Request.skipsReport`). */
+/** Progress events are 50 ms apart. The session counts every sixth event (`Request.countsAndSkipsReport`). */
 const PROGRESS_SECONDS = 0.3;
 
 export class OnDemandPlayer extends SimulatedPlayer<Flight> {
