@@ -51,7 +51,7 @@ export function serveCommand(io: CommandIo): Command {
     .option('--cache <folder>', 'folder for elements downloaded from a URL', cacheFolder())
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
-    .option('--config <file>', 'JSON file with triggers and the URL to post them to')
+    .option('--config <file>', 'JSON file with triggers')
     .option('--model <model.json>', 'model for the forecasts, of leo-abr train (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
     .addHelpText('after', `\nEach flag can also be set by a variable (${PREFIX}PORT for --port).`)
