@@ -126,7 +126,7 @@ test('contains the builds, types and documents, within the size budget', CHANGE,
   ];
   expect(files).toEqual(expect.arrayContaining(expected));
   const known =
-    /^(dist\/(leo-abr\.|types\/(abr|predictor|session|src)\/)|predictor\/models\/|docs\/|examples\/|[A-Z]+(\.md)?$|package\.json$)/;
+    /^(dist\/(leo-abr\.|types\/(abr|predictor|session|src|trial)\/)|predictor\/models\/|docs\/|examples\/|[A-Z]+(\.md)?$|package\.json$)/;
   expect(files.filter((file) => !known.test(file) || /\.(test|fixture)\./.test(file))).toEqual([]);
   run(process.execPath, ['scripts/size.js'], ROOT);
 });

@@ -130,8 +130,8 @@ describePlayers(STEERED, (_, settings) => {
     expect(stalledSeconds).toBeLessThan(2);
     const slow = sent.filter(({ server }) => server === '1').map(({ rung }) => rung);
     // The slow server carries 1 Mbit/s.
-    expect(slow.slice(3).length).toBeGreaterThan(0);
-    expect(Math.max(...slow.slice(3))).toBeLessThan(2);
+    expect(slow.length).toBeGreaterThan(3);
+    expect(slow.at(-1)).toBeLessThan(2);
     expect(sent.at(-1)).toMatchObject({ server: '0', rung: expect.any(Number) });
     expect(sent.at(-1)!.rung).toBeGreaterThan(1);
   });

@@ -237,7 +237,7 @@ async function loadPage(
   const { timings = false, lateShare: mostLateShare = TOLERATED_LATE_SHARE } = options;
   const { trace, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
-  const { controller, player, forecaster } = browserAlgorithm(algorithm);
+  const { controller, ownOf, player, forecaster } = browserAlgorithm(algorithm);
   const own = options.own?.find(({ name }) => name === controller);
   const config: SessionConfig = {
     sessionUrl: `${url}/session/${session.id}/`,
@@ -273,7 +273,7 @@ async function loadPage(
       inconsistencies: inconsistencies(record, {
         segmentSeconds: scenario.segmentSeconds,
         segmentCount,
-        hasDecisions: controller !== undefined,
+        hasDecisions: ownOf === undefined,
         live: scenario.live,
         ...(link && { protocol: link.protocol }),
       }),
