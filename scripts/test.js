@@ -60,22 +60,32 @@ async function runUnit() {
   return unitTotals(status, report);
 }
 
+/** Arguments of each call of Playwright, one after the other. */
+function browserCalls() {
+  // The examples install and build packages, which would disturb players that are measured.
+  if (all) return [['--grep-invert=^examples '], ['--project=examples']];
+  if (part !== undefined) return [[`--project=${part === 'engines' ? 'engine-*' : part}`]];
+  return [[...PARTS.slice(1, -1).map((name) => `--project=${name}`), '--grep=@core|@change']];
+}
+
 async function runBrowsers() {
-  const projects = part === undefined ? (all ? [] : PARTS.slice(1, -1)) : [part === 'engines' ? 'engine-*' : part];
-  const chosen = projects.map((name) => `--project=${name}`);
-  const tags = all || part !== undefined ? [] : ['--grep=@core|@change'];
-  const { status, report } = await run('browsers', () => playwright(...chosen, ...tags));
-  const first = browserTotals(status, report);
-  if (first.mayPassAgain === 0) return first;
-  const again = await run('again', () => playwright('--last-failed', '--grep=@timing', '--workers=1', ...chosen));
-  return browserTotals(status, report, again.report);
+  const totals = [];
+  for (const [i, chosen] of browserCalls().entries()) {
+    const { status, report } = await run(`browsers-${i}`, () => playwright(...chosen));
+    const first = browserTotals(status, report);
+    const isDone = first.mayPassAgain === 0;
+    const projects = chosen.filter((argument) => argument.startsWith('--project'));
+    const repeated = () => playwright('--last-failed', '--grep=@timing', '--workers=1', ...projects);
+    totals.push(isDone ? first : browserTotals(status, report, (await run(`again-${i}`, repeated)).report));
+  }
+  return totals;
 }
 
 const runs = [
   ...(part === undefined || part === 'unit' ? [runUnit()] : []),
   ...(part === 'unit' ? [] : [runBrowsers()]),
 ];
-const totals = await Promise.all(runs);
+const totals = (await Promise.all(runs)).flat();
 rmSync(reports, { recursive: true, force: true });
 
 for (const name of totals.flatMap(({ retried = [] }) => retried)) console.log(`passed only when it ran again: ${name}`);
