@@ -53,7 +53,8 @@ export default defineConfig<object, WorkerFixtures>({
     // the demo would also share Vite's cache.
     { name: 'tools', testMatch: TOOLS, workers: 1 },
     { name: 'plugin', testIgnore: [...TOOLS, ZOO, EXAMPLES] },
-    { name: 'zoo', testMatch: ZOO },
+    // A page plays a dozen streams at a time. Two such pages leave too little of a small host to each.
+    { name: 'zoo', testMatch: ZOO, workers: 1 },
     { name: 'examples', testMatch: EXAMPLES, workers: 2 },
     ...engines,
   ],
