@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
-import { builtFolder, once, ROOT } from '../builds.ts';
+import { builtFolder, once, ROOT, TIMING } from '../builds.ts';
 import { startProgram } from '../engines/engine.ts';
 import { sessionOf } from '../playback/playback-test.ts';
 
@@ -140,7 +140,7 @@ async function expectDecisions(page: Page, [first, next]: [Session, Session]): P
 }
 
 for (const example of EXAMPLES) {
-  test(example, async ({ browser }) => {
+  test(example, TIMING, async ({ browser }) => {
     test.setTimeout(400_000);
     const { status } = spawnSync('npm', ['view', 'vite', 'version'], { stdio: 'ignore' });
     test.skip(status !== 0, "npm's registry cannot be reached");

@@ -60,9 +60,9 @@ describePlayers([['dash'], ['hls.js'], ['Shaka 5']] as const, (playerName) => {
       { manifest, settings: LIMITS[playerName], LIMITED },
     );
     expect(seen).toMatchObject({ highest: LIMITED, decidedMeanwhile: 0, meanwhile: [0, 0, 0] });
-    // One segment may be on its way. hls.js then empties the buffer.
-    expect(seen.after[1]).toBeGreaterThan(0);
-    expect(seen.after.slice(2, 4)).toEqual([LIMITED, LIMITED]);
+    // A segment or two may be on their way. hls.js then empties the buffer.
+    expect(seen.after.filter((rung) => rung === 0).length).toBeLessThanOrEqual(2);
+    expect(seen.after.at(-1)).toBe(LIMITED);
     // The viewer's segments were measured, too.
     expect(seen.downloads).toBeGreaterThan(seen.before);
   });
