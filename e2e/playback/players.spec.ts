@@ -99,7 +99,7 @@ describePlayers(PLAYERS, (playerName, abandonmentSettings) => {
       expect(decided).toEqual(one.requests);
       for (const [i, state] of states.entries()) {
         expect(state.segmentsRemaining).toBe(8 - i);
-        // While the host stands still, a segment arrives at once, and is no measurement.
+        // If the host pauses, a segment may arrive all at once: then it measures nothing.
         expect([i, i - 1]).toContain(state.downloads.length);
         expect(state.upcomingSizesBits).toHaveLength(8 - i);
         const before = decisions[i - 1];

@@ -12,10 +12,12 @@ function App() {
   const [src, setSrc] = useState('http://127.0.0.1:8788/stream.m3u8');
   const [lines, setLines] = useState('');
 
-  useEffect(() =>
-    leoAbr.handle.on('decision', ({ state, representationId, decision }) => {
-      setLines((lines) => `${lines}${state.segmentIndex} ${representationId}: ${decision.reason}\n`);
-    }),
+  useEffect(
+    () =>
+      leoAbr.handle.on('decision', ({ state, representationId, decision }) => {
+        setLines((lines) => `${lines}${state.segmentIndex} ${representationId}: ${decision.reason}\n`);
+      }),
+    [],
   );
 
   return (
