@@ -12,7 +12,7 @@ export const createController = (): Controller => ({
   /** Called before each segment, with seconds and bits. Beside it may be `reconsider`, to abandon downloads. */
   decide({ upcomingSizesBits: [sizesBits = []], bufferLevelSeconds, downloads }) {
     const recent = downloads.slice(-5);
-    const bps = sum(recent.map((one) => one.receivedBits)) / sum(recent.map((one) => one.downloadSeconds));
+    const bps = sum(recent.map((one) => one.receivedBits)) / sum(recent.map((one) => one.downloadSeconds)) || 0;
     const isInTime = (bits: number) => bufferLevelSeconds - bits / bps >= 3;
     const representation = Math.max(0, sizesBits.map(isInTime).lastIndexOf(true));
     return { representation, controller: 'mine', reason: `assumes ${(bps / 1e6).toFixed(1)} Mbit/s` };
