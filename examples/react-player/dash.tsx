@@ -10,16 +10,22 @@ function App() {
   const [lines, setLines] = useState('');
 
   const attach = () => {
-    if (handle.current) return;
+    if (handle.current || !video.current?.api) return;
     handle.current = attachLeoAbr(video.current.api);
     handle.current.on('decision', ({ state, representationId, decision }) => {
       setLines((lines) => `${lines}${state.segmentIndex} ${representationId}: ${decision.reason}\n`);
     });
   };
 
+  // The element may have its player before React listens to it.
+  const ready = (element: HTMLVideoElement | null) => {
+    video.current = element;
+    attach();
+  };
+
   return (
     <>
-      <ReactPlayer ref={video} src={src} onReady={attach} playing muted controls />
+      <ReactPlayer ref={ready} src={src} onReady={attach} playing muted controls />
       <button type="button" onClick={() => setSrc('http://127.0.0.1:8788/stream.mpd?next')}>
         Next stream
       </button>
