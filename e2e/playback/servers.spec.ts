@@ -131,7 +131,7 @@ describePlayers(STEERED, (_, settings) => {
     const slow = sent.filter(({ server }) => server === '1').map(({ rung }) => rung);
     // The slow server carries 1 Mbit/s.
     expect(slow.length).toBeGreaterThan(3);
-    expect(slow.at(-1)).toBeLessThan(2);
+    expect(Math.min(...slow)).toBeLessThan(2);
     expect(sent.at(-1)).toMatchObject({ server: '0', rung: expect.any(Number) });
     expect(sent.at(-1)!.rung).toBeGreaterThan(1);
   });

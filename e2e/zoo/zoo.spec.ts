@@ -162,9 +162,10 @@ function judge(seen: ZooSeen, plain: ZooSeen, { isBusy, isAlone }: Record<'isBus
   const faults = seen.problems.filter((problem) => !isAlone || !plain.problems.includes(problem));
   const { playSeconds } = seen.play;
   const seconds = isAlone ? Math.min(plain.playedSeconds, playSeconds) : playSeconds;
-  if (!seen.isEnded && playedSeconds < seconds - 0.6) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
+  // Where a player itself fails, how far it comes varies from play to play by a segment or two.
+  if (!seen.isEnded && playedSeconds < seconds - (isAlone ? 2 : 0.6)) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
   const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
-  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAtEase || (link === 'slow' && !isBusy)))
+  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && isAtEase)
     faults.push(
       `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
     );
