@@ -9,6 +9,8 @@ import type { CapacityPath } from './mpc/capacity-path.ts';
 export const EPOCH_SECONDS = 15;
 /** An epoch begins at this second of the minute (UTC). */
 export const HANDOVER_SECOND = 12;
+/** Assumed error of a viewer's clock. A clock synchronised by NTP is much better. */
+export const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 
 export interface ExpectedHandover {
   /** UTC of the forecaster's time source, in ms. */
@@ -74,7 +76,7 @@ export interface PathForecast {
 export type Forecast = QuantileForecast | PathForecast;
 
 declare const VALID: unique symbol;
-/** A forecast whose form `validForecast` has checked. Controllers take no other. */
+/** A forecast of the right form: by construction, or by `validForecast`. Controllers take no other. */
 export type ValidForecast<F extends Forecast = Forecast> = F & { readonly [VALID]: true };
 
 /** Seconds from the issue of a forecast to `nowSeconds` of the same clock. */
@@ -108,6 +110,8 @@ export interface SessionContext {
 /** A source of forecasts. `latest` never waits for a new forecast. */
 export interface Forecaster {
   readonly name: string;
+  /** Its forecasts have the right form. Default false: each is checked, and a wrong one is a fault. */
+  readonly isChecked?: boolean;
   /** Begins a session, and forgets the previous session. */
   start(context: SessionContext): void;
   observe(observation: Observation): void;
@@ -116,6 +120,6 @@ export interface Forecaster {
    * replaces the time that `start` got.
    */
   tellTime?(atSeconds: number, utcMs: number, uncertaintySeconds: number): void;
-  /** The newest forecast, unchecked; undefined if the forecaster has none. */
+  /** The newest forecast; undefined if the forecaster has none. */
   latest(nowSeconds: number): Forecast | undefined;
 }

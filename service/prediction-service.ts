@@ -1,7 +1,7 @@
 /** The core, without network and timers: turns players' reports and telemetry into forecasts and state. */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
-import type { Model } from '../predictor/forecast/model-session.ts';
+import type { Model } from '../predictor/forecast/quantile-forecaster.ts';
 import { EventStream } from './api/event-stream.ts';
 import type {
   DishReply,

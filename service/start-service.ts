@@ -1,6 +1,6 @@
 /** Assembles the service from its parts, timers and HTTP server. */
 
-import type { Model } from '../predictor/forecast/model-session.ts';
+import type { Model } from '../predictor/forecast/quantile-forecaster.ts';
 import { type ListenOptions, listen } from './api/http-server.ts';
 import { roundedDegrees } from './api/security.ts';
 import { type ApiOptions, createApi } from './api/server.ts';

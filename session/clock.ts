@@ -1,13 +1,11 @@
 /** The clocks of a session: time since its first media request, UTC, the timer of ten ticks a second, and late answers. */
 
 import { PACE_PERIOD_SECONDS } from '../abr/controller.ts';
+import { DEVICE_CLOCK_UNCERTAINTY_SECONDS } from '../abr/forecast.ts';
 import type { Host, ResponseSource, ResponseWatch } from './host.ts';
 import type { Events, Guard } from './page/events.ts';
 import type { TimeSource } from './page/option-types.ts';
 import type { Clocks } from './state.ts';
-
-/** Uncertainty of the device's clock; a clock synchronised by NTP is much better. */
-const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 
 /**
  * The clock is read more often than this during a download: timers of a hidden tab fire once a minute. After a longer

@@ -1,7 +1,7 @@
 /** Exports a model as ONNX with its card. The graph computes the same as `evaluateNetwork`. */
 
 import { parseModel } from '../../predictor/forecast/model-file.ts';
-import { LEAK } from '../../predictor/forecast/model-session.ts';
+import { LEAK } from '../../predictor/forecast/quantile-forecaster.ts';
 import {
   CARD_FORMAT,
   CARD_KEY,

@@ -7,7 +7,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
 import { seededRandom } from '../../abr/statistics/random.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
-import { evaluateNetwork, type Model } from '../../predictor/forecast/model-session.ts';
+import { evaluateNetwork, type Model } from '../../predictor/forecast/quantile-forecaster.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { shippedModel } from '../../predictor/forecast/shipped-model.ts';
 import {

@@ -21,7 +21,7 @@ import { type Watched, watched } from '../shared/progress.ts';
 /** Ends of the forecast's steps. Early steps are short for the next decisions. An outage can end in the last step. */
 const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
 
-/** Least ratio of a rate to the reference, as in predictor/forecast/model-session.ts, because 0 has no logarithm. */
+/** Least ratio of a rate to the reference, as in predictor/forecast/quantile-forecaster.ts, because 0 has no logarithm. */
 const LEAST_RATIO = 0.003;
 /** Least time between two rows. */
 const ROW_SECONDS = 0.45;

@@ -163,7 +163,8 @@ function judge(seen: ZooSeen, plain: ZooSeen, { isBusy, isAlone }: Record<'isBus
   const { playSeconds } = seen.play;
   const seconds = isAlone ? Math.min(plain.playedSeconds, playSeconds) : playSeconds;
   // Where a player itself fails, how far it comes varies from play to play by a segment or two.
-  if (!seen.isEnded && playedSeconds < seconds - (isAlone ? 2 : 0.6)) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
+  if (!seen.isEnded && playedSeconds < seconds - (isAlone ? 2 : 0.6))
+    faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
   const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
   if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && isAtEase)
     faults.push(

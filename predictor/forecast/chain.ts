@@ -27,7 +27,7 @@ const FUTURE_SLACK_SECONDS = 0.1;
 export class ForecastChain implements Forecaster {
   readonly name = 'chain';
   private readonly _reported = new Set<Forecaster>();
-  /** The newest valid forecast of each forecaster, so that every forecast is validated once. */
+  /** The newest forecast of each forecaster without `isChecked`, so that every forecast is checked once. */
   private readonly _newest = new Map<Forecaster, ValidForecast>();
 
   /** The most trusted forecaster comes first. `onFault` gets the first fault of each forecaster and session; must not throw. */
@@ -54,7 +54,7 @@ export class ForecastChain implements Forecaster {
 
   latest(nowSeconds: number): ValidForecast | undefined {
     for (const one of this._forecasters) {
-      const forecast = this._guarded(one, () => this._validated(one, one.latest(nowSeconds)));
+      const forecast = this._guarded(one, () => this._checked(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
       // An older forecast says nothing about the present epoch, in which another satellite serves.
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
@@ -63,7 +63,8 @@ export class ForecastChain implements Forecaster {
     return undefined;
   }
 
-  private _validated(forecaster: Forecaster, forecast: Forecast | undefined): ValidForecast | undefined {
+  private _checked(forecaster: Forecaster, forecast: Forecast | undefined): ValidForecast | undefined {
+    if (forecaster.isChecked) return forecast as ValidForecast | undefined;
     const newest = this._newest.get(forecaster);
     if (forecast === undefined || forecast === newest) return forecast && newest;
     const valid = validForecast(forecast);

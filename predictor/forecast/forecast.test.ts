@@ -12,7 +12,7 @@ import { SubSecond } from '../link/sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
 import { parseModel } from './model-file.ts';
-import { evaluateNetwork, type Recalibration, recalibration } from './model-session.ts';
+import { evaluateNetwork, type Recalibration, recalibration } from './quantile-forecaster.ts';
 import { SHIPPED_FILE } from './shipped-file.fixture.ts';
 import { withValue } from './with-value.fixture.ts';
 

@@ -9,7 +9,7 @@ import {
   requireText,
 } from '../../abr/errors.ts';
 import { FEATURES } from '../link/features.ts';
-import type { Layer, Model, ModelOutline } from './model-session.ts';
+import type { Layer, Model, ModelOutline } from './quantile-forecaster.ts';
 
 const MODEL_FORMAT = 'leo-abr quantile network';
 export const MODEL_VERSION = 4;
@@ -32,20 +32,22 @@ export interface ModelFile extends ModelOutline {
   layers: readonly LayerFile[];
 }
 
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const MIDDLE_DIGIT = 31;
+/** The value of a digit of base64. */
+const digitValue = (digit: string) => atob(`${digit}A==`).charCodeAt(0) >> 2;
 
 /** Unpacks a valid model. */
-export function unpackModel({ stepEndsSeconds, levels, rankCorrelation, layers }: ModelFile): Model {
+export function unpackModel(file: ModelOutline & Pick<ModelFile, 'layers'>): Model {
+  const { stepEndsSeconds, levels, rankCorrelation, layers } = file;
   return { stepEndsSeconds, levels, rankCorrelation, layers: layers.map(unpackLayer) };
 }
 
 function unpackLayer({ weights, scales }: LayerFile): Layer {
   const outputs = weights.length / scales.length;
   return Array.from(scales, (digit, input) => {
-    const scale = 2 ** (-DIGITS.indexOf(digit) / 4);
+    const scale = 2 ** (-digitValue(digit) / 4);
     const row = weights.slice(input * outputs, (input + 1) * outputs);
-    return Float32Array.from(row, (weight) => (DIGITS.indexOf(weight) - MIDDLE_DIGIT) * scale);
+    return Float32Array.from(row, (weight) => (digitValue(weight) - MIDDLE_DIGIT) * scale);
   });
 }
 

@@ -1,14 +1,15 @@
 /** The model that the plugin ships, from predictor/models/built-in.json; made by `npm run ship-model`. */
 
-import { type Model, unpackLayer } from './model-session.ts';
+import { unpackModel } from './model-file.ts';
+import type { Model } from './quantile-forecaster.ts';
 
 // biome-ignore format: generated
-const PACKED = {"stepEndsSeconds":[1,2,4,6,8,12,18,28,48],"levels":[0.03,0.1,0.25,0.5,0.75,0.9,0.97],"rankCorrelation":0.674,"layers":[{"weights":"SQS?n^LPRbXU1[PS;=P5W@7OAV5HWUChW\\;I58STQOAPGYNM[M8WGQOhR]VnXMP[FW4ROJKWUXP_;R:QOm6PSQ9RJQOSPRY3U\\MVKVXKlYKKgi>CMRTMiE3GPNDQZ1PWPPANSJU7I;ZMDlTFE2LS>T_LTUE^Zc]YVlcRKNTc:MHF>6FHS_D[","scales":"KMKFVZNMNO>OSOf"},{"weights":"NQTLXYT3ZHY]`Q3OQDT:LTLQBZT?_gTad4OIaBCHG]`2I`]CQdC5XES:>@MbV_\\U]?VNP4ML2RQZCCMVJQYAUNNPPWNbZ?nV4III]VR=\\]PSQcGLTL;2PFUgP_C4ZWCJQPZo571OgPm];RMhaFYLN]D`^kSU<YUjEcNdKU=[","scales":"POSROPRSTSSTOf"},{"weights":"DA2O^TVK[cQMTWTOVQPUTQPTQSQNSPTRPPORUSTOOQURMTPPTPJOPMQMFIRRPJN]VRWURWb]\\PORRFUUORSOOOQNRQOOMOOQOPEHJOONPRJEQOPSRNOOMRYSQPQMSX<?EPSMIGPPQORMZTPPQNNPRQROMOQRSQNOPVSTPONMSPPOONMMOPPNONLKKOMKHKIIRNHEQWSOMMKOPRPMLKNMOPOOMNNNOPNMOONQOMOPONONOPQOQPMOONPPPLMO68;TD>AQTSQPTVZVSPQTTTUSPOSRSRROSRRSSTOSQQWSROSRMMPRPPMNNONPPOMDKU8DIMNVPO[QRPSPPTNULNNSMUOHLJPQUOZJFRMVJIJNOYNHNIVR`JGTP^ZRQG73;KPJHOXYQLPS[XSQNPNSQQPPPORRQPNOPRTQPQOORQOPQPROOSPLQRVUSPNPQHF@OGA@HEKQHIOOOPPJPUNPNPLSRPOPPNPQPROPQRSTOLQVSTUNPPPPVOORPNRUlg`Q``YJHJPMENHJNPGSPNNLMPQNOPNNOPONLSNSOPPOUQRPQMPNPQPQGSTRKLQejjLd^[KDGWLILNNLSIOPNPMPMPPOPNPOPPQNONQOROMQOPPONPNPPRRNQLOPOT9344DGPa^aQO`KPW[QcKGUSZWRJMXSXUQJMG[OULJP^VAXGMR\\UMTALSN@BNGPIjmnS__\\9<;PMHENGIQJIMLJNQKMOKNNQKOMVWOPPPNJRXOPONNPOPSQNQOONPLJJC>P4;?YUTOWTRMOQPSPSRQQPRRSPQPPQQQNNOPPRRMPQPPQRQQPPSRRSQQPRTT>PEM[Q1[V_e5QCHU8;Xk`@bFN5XZ2C@]Ei?ePlZlO95Ee60aQeHB^hF[[o7UCG:","scales":"RNLFKUMKMMVNJb","lag":7}]};
+const FILE = {"stepEndsSeconds":[1,2,4,6,8,12,18,28,48],"levels":[0.03,0.1,0.25,0.5,0.75,0.9,0.97],"rankCorrelation":0.674,"layers":[{"weights":"igiO9tbfhxnkAqfiKMfEmPGeQlEXmkS3mrKYEHijgeQfWodcqcHmWge3hsl9ncfqVmDheZamknfuKhJge8FfigIhZgeifhoCkrclalna7oaa24NSchjc4UCWfdTgpAfmffQdiZkGYKpcT7jVUBbiNjubjkUtpysol7yhadjyJcXVNFVXiuTq","scales":"PRPKaeSRSTCTXTq"},{"weights":"dgjbnojCpXosvgCegTjJbjbgRpjOu2jwzDeYwRSXWsvBYvsSgzSEnUiJNPcxlurksOldfDcbBhgpSSclZgoQkddffmdxpO9lDYYYslhMrsfigyWbjbKBfVk2fuSDpmSZgfp+EGAe2f8sKhc3wVobdsTvt6ikLok5UydzakMq","scales":"UTXWTUWXYXXYTq"},{"weights":"TQBetjlObUfqnsSaagqswTaehttuWaijtttYflnssudhirssydbhrptvTUjtpntslhmkhm+ytmjjo03yllmnz2zjnnmyzyiommnrshnkmplhimkprjghjmyukgigp6LOUficYCOUgheVMSUgicTMUVihZSNWYjfYSTZcjeWPWZcidUMTYcibTKPTXhYOCaYYhdXUbfbgaUPafdgXQKYccgWPHWaafWNEVZYgVKDVYWfTJDWXXfQICUXXfMFBFHKjTNQGLNkTRWQRQkUVaUWTkTYcXYVjWaeabZiZbfhebhcdceedhcaacdbhcZXTakHTYcRgkGeZeRjkGiXjNhiJfciFdcJghhPXSLdnbIRQKmlTGKWM2fKKKkW4gBGCKafZXFKTbbZaQSWcZZYTTXcZZXVVYcXYXXZZcYXWZaYcZXYYZbcVYaeeecTYbXVPeWQPPKKfOJOOJKfIJTMJIfEMVMIIfCMWMKHfDOZQJDgJRdVHDgJRjUGFgHTo72vgvvo1upgskmtongjnmrmjdjokqmhbiojoikZlnjohpannklhnaonlckrcjjm055bztqvtwivmmtrslolmrrplllmqrnlklmrpmjlkoqmnilknomlilmpmnhhlltICDDTWfZQUESmaZXfFlhReapMnbOmdxRoVLdowWkPLruhebMN3zeiMIQ1jQgDIJ589iuuriooirmggfhjlfdcZfkgccXXdlbbZdeclbbXXgkkbaVVgjkebTWfiieXNZSNfDKOiXReKOQfWSeNOThXTePQWhYTeQRXfWSeQTZcWTeQUbdXTeTWdgYUeVahNfUcqgAYljxPhzQqLcX8DA8Ba8ENivxnxd83vNxNclckiXttmxcUlFjx877q4ab","scales":"WSQKPZRPRRaSOm"}]};
 
 let model: Model | undefined;
 
 /** Unpacks the model at the first call. */
 export function shippedModel(): Model {
-  model ||= { ...PACKED, layers: PACKED.layers.map(unpackLayer) };
+  model ||= unpackModel(FILE);
   return model;
 }

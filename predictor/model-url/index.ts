@@ -1,10 +1,9 @@
 /** `leo-abr/model`: forecasts of a model of `leo-abr train`, which a page loads by its URL. */
 
 import { check, InputError, requireObject, requireText } from '../../abr/errors.ts';
-import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
-import { BuiltInForecaster } from '../forecast/built-in-forecaster.ts';
+import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { type ModelFile, parseModel } from '../forecast/model-file.ts';
-import type { ModelSessionOptions } from '../forecast/model-session.ts';
+import { type ModelSessionOptions, networkModel, QuantileForecaster } from '../forecast/quantile-forecaster.ts';
 
 export { InputError } from '../../abr/errors.ts';
 export type { Forecaster } from '../../abr/forecast.ts';
@@ -36,8 +35,7 @@ export function createModelForecaster(options: ModelForecasterOptions): ModelFor
   return new UrlForecaster(String(modelUrl), { handover });
 }
 
-class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
-  override name = 'model';
+class UrlForecaster extends QuantileForecaster implements ModelForecaster {
   status: ModelForecaster['status'] = 'loading';
   /** A fault that the next `latest` throws. */
   private _fault: unknown;
@@ -46,7 +44,7 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
     private readonly _url: string,
     options: ModelSessionOptions,
   ) {
-    super(options);
+    super('model', options);
     void this._load();
   }
 
@@ -55,7 +53,7 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
     super.start(context);
   }
 
-  override latest(nowSeconds: number): Forecast | undefined {
+  override latest(nowSeconds: number): QuantileForecast | undefined {
     const fault = this._fault;
     this._fault = undefined;
     if (fault !== undefined) throw fault;
@@ -71,8 +69,9 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
       const text = await response.text();
       if (text.length > LONGEST_FILE) throw new Error(`${text.length} characters; the limit is ${LONGEST_FILE}`);
       const file: unknown = JSON.parse(text);
-      this.useModel(parseModel(file));
+      const model = parseModel(file);
       this.name = `model:${(file as ModelFile).name}`;
+      this.useModel(networkModel(model, this.name));
       this.status = 'ready';
     } catch (error) {
       this._fault = new InputError(url, 'a model', error);

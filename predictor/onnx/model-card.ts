@@ -2,6 +2,7 @@
 
 import {
   check,
+  InputError,
   parsedJson,
   requireArray,
   requireAscending,
@@ -9,7 +10,7 @@ import {
   requireObject,
   requireText,
 } from '../../abr/errors.ts';
-import type { ModelOutline } from '../forecast/model-session.ts';
+import type { ModelOutline } from '../forecast/quantile-forecaster.ts';
 import { FEATURES } from '../link/features.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
@@ -76,6 +77,35 @@ export function checkModelCard(value: unknown): ModelCard {
   requireNumbers(example['features'], 'card.check.features', features.length);
   requireNumbers(example['quantiles'], 'card.check.quantiles', stepEnds.length * levels.length);
   return card as unknown as ModelCard;
+}
+
+/** Rounding of float32 may make quantiles cross by this much. */
+const CROSSING_SLACK = 1e-4;
+
+/** The model of a card, without its evaluation: inputs for it, and outputs of it. */
+export function cardModel({ name, input, output, rankCorrelation }: ModelCard) {
+  const { stepEndsSeconds, levels } = output;
+  const indices = input.features.map((wanted) => FEATURES.findIndex((feature) => feature.name === wanted.name));
+  const size = stepEndsSeconds.length * levels.length;
+  return {
+    source: `model:${name}`,
+    ...{ stepEndsSeconds, levels, rankCorrelation },
+    /** Features in the model's order. */
+    inputsOf: (features: Float64Array) => Float32Array.from(indices, (at) => features[at]!),
+    /** @throws {InputError} for numbers that are not quantiles */
+    valuesOf(quantiles: Float32Array): Float64Array {
+      if (quantiles.length !== size) throw new InputError('quantiles', `${size} numbers`, quantiles.length);
+      const values = Float64Array.from(quantiles);
+      for (let i = 0; i < size; i++) {
+        const least = i % levels.length === 0 ? Number.NEGATIVE_INFINITY : values[i - 1]!;
+        if (!(Number.isFinite(values[i]) && values[i]! >= least - CROSSING_SLACK)) {
+          throw new InputError(`quantiles[${i}]`, `a number from ${least}`, values[i]);
+        }
+        values[i] = Math.max(least, values[i]!);
+      }
+      return values;
+    },
+  };
 }
 
 function requireNumbers(value: unknown, where: string, count: number): void {

@@ -3,12 +3,11 @@
  * recalibrates the quantiles. It requests evaluations five times a second, so that `latest` never waits.
  */
 
-import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import type { ForecastMoment } from '../forecast/model-session.ts';
+import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import { type ForecastMoment, QuantileForecaster } from '../forecast/quantile-forecaster.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
-import { CardSession } from './card-session.ts';
 import type { FromWorker, ToWorker } from './inference.ts';
-import type { ModelCard } from './model-card.ts';
+import { cardModel, type ModelCard } from './model-card.ts';
 import { checkOptions, type OnnxForecasterOptions, urlsOf } from './onnx-options.ts';
 
 export type { OnnxForecasterOptions } from './onnx-options.ts';
@@ -35,8 +34,12 @@ const LOADING_TICKS = 300;
 /** 5 s. An evaluation takes well under a millisecond. */
 const RESPONSE_TICKS = 25;
 
-export class WorkerForecaster extends CardSession implements OnnxForecaster {
+export class WorkerForecaster implements OnnxForecaster {
   readonly name = 'onnx';
+  readonly isChecked = true;
+  card: ModelCard | undefined;
+  private readonly _session: QuantileForecaster;
+  private _model: ReturnType<typeof cardModel> | undefined;
   status: OnnxForecaster['status'] = 'unloaded';
   private readonly _workerOptions: OnnxForecasterOptions;
   /** An error that the next `latest` throws. */
@@ -51,7 +54,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   /** @throws {InputError} for invalid options. */
   constructor(options: OnnxForecasterOptions) {
     checkOptions(options);
-    super(options);
+    this._session = new QuantileForecaster(this.name, options);
     this._workerOptions = options;
     if (options.loadAtOnce ?? true) this.load();
   }
@@ -90,15 +93,27 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     this._release();
   }
 
-  override start(context: SessionContext): void {
+  get handoverClock(): HandoverClock | undefined {
+    return this._session.handoverClock;
+  }
+
+  start(context: SessionContext): void {
     // A reported failure may be the network's, so try again.
     if (this.status === 'failed' && this._fault === undefined) {
       this.status = 'unloaded';
       this.load();
     }
-    super.start(context);
+    this._session.start(context);
     this._anchor = undefined;
     this._requested = undefined;
+  }
+
+  observe(observation: Observation): void {
+    this._session.observe(observation);
+  }
+
+  tellTime(...time: [atSeconds: number, utcMs: number, uncertaintySeconds: number]): void {
+    this._session.tellTime(...time);
   }
 
   /** Throws each error once. */
@@ -106,7 +121,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     const fault = this._fault;
     this._fault = undefined;
     if (fault !== undefined) throw fault;
-    const newest = this._newest;
+    const newest = this._worker && this._session.newest;
     this._anchor = { seconds: nowSeconds, ms: performance.now() };
     this._request(nowSeconds);
     this._startTicking();
@@ -117,24 +132,27 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     this._ticksLeft = undefined;
     if (message.kind === 'failed') this._fail(new Error(message.message));
     else if (message.kind === 'ready') {
-      this.useCard(message.card);
+      const { card } = message;
+      this.card = card;
+      this._model = cardModel(card);
+      this._session.useModel(this._model);
       this.status = 'ready';
       this._requestAtTick();
     } else {
       const moment = this._requested;
       this._requested = undefined;
-      if (moment !== undefined) this._newest = this.forecastOf(moment, message.quantiles);
+      if (moment !== undefined) this._session.forecast(moment, this._model!.valuesOf(message.quantiles));
     }
   }
 
   private _request(nowSeconds: number): void {
-    if (this._worker === undefined || this._isRecent(nowSeconds)) return;
+    if (this._worker === undefined || this._session.isRecent(nowSeconds)) return;
     // The inputs are computed even while the model loads, because the first call is the slowest.
-    const moment = this.inputsAt(nowSeconds);
-    if (moment === undefined || this._ticksLeft !== undefined) return;
+    const moment = this._session.moment(nowSeconds);
+    if (moment === undefined || this._model === undefined || this._ticksLeft !== undefined) return;
     this._requested = moment;
     this._ticksLeft = RESPONSE_TICKS;
-    this._worker.postMessage({ kind: 'evaluate', features: moment.inputs } satisfies ToWorker);
+    this._worker.postMessage({ kind: 'evaluate', features: this._model.inputsOf(moment.features) } satisfies ToWorker);
   }
 
   private _fail(error: Error): void {
@@ -149,7 +167,6 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
     this._ticksLeft = undefined;
     this._stopTicking();
     this._requested = undefined;
-    this._newest = undefined;
   }
 
   private _startTicking(): void {

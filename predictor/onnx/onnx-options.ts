@@ -1,7 +1,7 @@
 /** The options of the ONNX forecaster, their check, and their URLs. */
 
 import { check, requireObject, requireText } from '../../abr/errors.ts';
-import type { ModelSessionOptions } from '../forecast/model-session.ts';
+import type { ModelSessionOptions } from '../forecast/quantile-forecaster.ts';
 import type { ModelUrls } from './inference.ts';
 
 /** URLs may be relative to the page. All must have the page's origin, or allow it by CORS. */

@@ -66,8 +66,8 @@ export class ForecastGate {
 
   admits(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): boolean {
     this._first.meet(forecast);
-    const isKnown = this._first.agrees === true && experienceSeconds >= this._leastExperienceSeconds();
-    return isKnown && !this._newest.contradict(forecast, nowSeconds) && this._trust.accepts(forecast);
+    const isTrusted = this.verdict(experienceSeconds) === 'trusted';
+    return isTrusted && !this._newest.contradict(forecast, nowSeconds) && this._trust.fits(forecast);
   }
 
   /** Half of the session's downloading, because the older half has little effect. */

@@ -1,6 +1,6 @@
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { normalQuantile } from '../../abr/statistics/distributions.ts';
-import { type PastForecast, type PastForecasts, pastForecasts } from '../forecast/model-session.ts';
+import { type PastForecast, type PastForecasts, pastForecasts } from '../forecast/quantile-forecaster.ts';
 
 /** Later steps are not scored, so that wrong forecasts are detected soon. */
 const HORIZON_SECONDS = 8;
@@ -68,9 +68,8 @@ export class ForecastTrust {
     this._past.add({ issuedSeconds, stepEndsSeconds, forecast, baseline: this._baseline });
   }
 
-  /** Whether to use a forecast. */
-  accepts({ quantilesBps }: QuantileForecast): boolean {
-    if (!this.isTrusted) return false;
+  /** Whether a forecast is near the newest rates. */
+  fits({ quantilesBps }: QuantileForecast): boolean {
     const row = quantilesBps[0]!;
     const difference = Math.abs(logOf(row[row.length >> 1]!) - this._baseline);
     return Number.isNaN(difference) || difference <= Math.log(ABSURD_RATIO);

@@ -1,6 +1,7 @@
 /** UTC from an HTTP endpoint, for players whose device clock is not reliable. */
 
 import { check } from '../../abr/errors.ts';
+import { DEVICE_CLOCK_UNCERTAINTY_SECONDS } from '../../abr/forecast.ts';
 import { ServerClock } from './server-clock.ts';
 
 export interface UtcReading {
@@ -21,7 +22,6 @@ export interface HttpTimeSource {
 /** Number of requests. The shortest round trip counts. */
 const SAMPLES = 5;
 const TIMEOUT_MS = 2000;
-const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 /** Other times are mistakes (seconds instead of ms, a counter). */
 const EARLIEST_UTC_MS = Date.UTC(2000, 0, 1);
 const LATEST_UTC_MS = Date.UTC(2200, 0, 1);

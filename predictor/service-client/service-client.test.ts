@@ -100,13 +100,13 @@ function scored(lie: Lie, { seconds = 60, seed = 1, variability = 1, busy = 30, 
     }
     const now = start + 0.1;
     if (tenth % 10 !== 9) continue;
-    const forecast = honest.latest(now) as QuantileForecast | undefined;
+    const forecast = honest.latest(now);
     if (forecast !== undefined) waiting.push(lie(forecast, now));
     const late = waiting.length > 1 ? waiting.shift()! : undefined;
     if (late === undefined) continue;
     trust.addForecast(late);
     asked++;
-    if (trust.accepts(late)) used++;
+    if (trust.isTrusted && trust.fits(late)) used++;
     if (!trust.isTrusted) droppedAt = Math.min(droppedAt, now);
   }
   return { droppedAt, usedShare: used / asked, trust };

@@ -62,6 +62,7 @@ export function createServiceForecaster(url: string, options: ServiceForecasterO
 
 class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
+  readonly isChecked = true;
   private readonly _connection: ServiceConnection;
   private readonly _gate = new ForecastGate();
   private readonly _staleSeconds: number;

@@ -6,9 +6,8 @@ import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
 } from '../../predictor/forecast/built-in-forecaster.ts';
-import type { Model } from '../../predictor/forecast/model-session.ts';
+import { type ForecastModel, type Model, QuantileForecaster } from '../../predictor/forecast/quantile-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
-import { EvaluatedForecaster, type EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import {
   type Algorithm,
   controllerOf,
@@ -30,7 +29,7 @@ export interface SessionTask
   scenario: ResolvedScenario;
   /** The built-in forecaster's model. Default: the shipped model. */
   model?: Model | undefined;
-  onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
+  onnx?: ReadonlyMap<string, ForecastModel> | undefined;
 }
 
 /** How an algorithm plays a session. */
@@ -58,7 +57,9 @@ function builtIn({ model, scenario }: SessionTask, options: BuiltInForecasterOpt
 function newForecaster(name: Exclude<ForecasterName, 'service'>, wanted: Wanted): Forecaster {
   if (!isOnnx(name)) return FORECASTERS[name](wanted);
   const { scenario, onnx } = wanted.task;
-  return new EvaluatedForecaster(onnx!.get(name)!, { newSubSecond: scenario.live && (() => new SubSecond()) });
+  const forecaster = new QuantileForecaster('onnx', { newSubSecond: scenario.live && (() => new SubSecond()) });
+  forecaster.useModel(onnx!.get(name)!);
+  return forecaster;
 }
 
 /** The algorithm of a name (`parseAlgorithm`) or a file in `own`. @throws {InputError} with the known names. */

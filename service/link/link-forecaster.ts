@@ -1,8 +1,8 @@
 /** Feeds the plugin's forecaster with the reports of all players, or the dish's busy seconds. Forecasts are in UTC. */
 
 import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import type { Model } from '../../predictor/forecast/model-session.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import type { Model, QuantileForecaster } from '../../predictor/forecast/quantile-forecaster.ts';
 import type { HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
 import { hintHandover } from '../../predictor/link/handover-clock/hint.ts';
 import type { SessionClock } from '../clock.ts';
@@ -16,7 +16,7 @@ const LATEST_REPORT_SECONDS = 2;
 const SLACK_SECONDS = 0.05;
 
 export class LinkForecaster {
-  readonly #capacity: BuiltInForecaster;
+  readonly #capacity: QuantileForecaster;
   #observedUntilSeconds = Number.NEGATIVE_INFINITY;
   #issuedSeconds = 0;
   observedSeconds = 0;
@@ -94,7 +94,7 @@ export class LinkForecaster {
       return { because: `no throughput was observed for ${STALE_SECONDS} s` };
     }
     const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
-    if (forecast === undefined || forecast.kind === 'path') return { because: 'no bits were received yet' };
+    if (forecast === undefined) return { because: 'no bits were received yet' };
     const dip = forecast.handovers[0]?.dip;
     const handovers = this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) }));
     const issuedAtMs = Math.round(this.clock.utcMsAt(forecast.issuedAtMs / 1000));

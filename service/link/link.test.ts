@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { forAll } from '../../abr/property.fixture.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
-import type { Model } from '../../predictor/forecast/model-session.ts';
+import type { Model } from '../../predictor/forecast/quantile-forecaster.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { SessionClock } from '../clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';

@@ -4,7 +4,13 @@
  * constant memory.
  */
 
-import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../../abr/forecast.ts';
+import {
+  DEVICE_CLOCK_UNCERTAINTY_SECONDS,
+  EPOCH_SECONDS,
+  HANDOVER_SECOND,
+  type Observation,
+  type SessionContext,
+} from '../../../abr/forecast.ts';
 import { dipFinder, OFFSETS, otherPeriods, RegularDips } from './dips.ts';
 import { CELL_SECONDS, type HandoverEstimate, nearness, type Position, positionIn } from './position.ts';
 import { isMoment, rateBins } from './rate-bins.ts';
@@ -28,7 +34,6 @@ const SCHEDULE_SPREADS_SECONDS = [0.06, 0.8] as const;
 const UNCERTAINTY_DEVIATIONS = 1.5;
 /** Share of time sources with a larger error than their uncertainty. */
 const WRONG_TIME_SHARE = 0.2;
-const DEFAULT_UNCERTAINTY_SECONDS = 2;
 /** Limits of the evidence for epochs, so that a change of network is noticed. */
 const LEAST_RATIO = Math.exp(-5);
 const GREATEST_RATIO = Math.exp(9);
@@ -80,7 +85,7 @@ export class HandoverEvidence {
    * either the time source was corrected or the session's clock leapt (a page that slept): evidence decides between
    * them.
    */
-  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
+  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEVICE_CLOCK_UNCERTAINTY_SECONDS): void {
     if (!isMoment(atSeconds) || !(Math.abs(utcMs) < LATEST_UTC_MS) || !(uncertaintySeconds >= 0)) return;
     const utcSecondsAtStart = utcMs / 1000 - atSeconds;
     const leapSeconds = utcSecondsAtStart - this._utcSecondsAtStart;

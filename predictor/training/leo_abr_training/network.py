@@ -1,6 +1,6 @@
 """The quantile network: leaky ReLU layers, a monotone head, pinball loss, and backpropagation by hand.
 
-predictor/forecast/model-session.ts evaluates the same network.
+predictor/forecast/quantile-forecaster.ts evaluates the same network.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type ModelFile, parseModel } from '../../../predictor/forecast/model-file.ts';
-import type { EvaluatedModel } from '../../../predictor/onnx/card-session.ts';
+import type { ForecastModel } from '../../../predictor/forecast/quantile-forecaster.ts';
 import { withLinkNotes } from '../../evaluation/figures/link-notes.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import type { OnnxModels } from '../../onnx-model.ts';
@@ -66,7 +66,7 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
 /** Returns a function that plays one line of a plan, a session or a household; it caches algorithms and models. */
 export function sessionPlayer(
   setup: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
-    onnx?: ReadonlyMap<string, EvaluatedModel>;
+    onnx?: ReadonlyMap<string, ForecastModel>;
     controllers: OwnControllers;
   },
 ): (session: PlannedSession) => SessionResult[] {

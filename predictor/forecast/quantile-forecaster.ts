@@ -1,12 +1,18 @@
 /**
- * The common part of forecasters with a model: history, handovers, recalibration, and forecasts from the outputs of the
- * model, which the caller evaluates. No clock and no I/O.
+ * Forecasts of a model: quantiles of the capacity from the session's history, with its handovers and recalibrated by its
+ * errors (docs/how-it-works.md). Deterministic, constant memory, no clock and no I/O.
  */
 
-import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import type {
+  ExpectedHandover,
+  Forecaster,
+  Observation,
+  QuantileForecast,
+  SessionContext,
+} from '../../abr/forecast.ts';
 import { normalQuantile } from '../../abr/statistics/distributions.ts';
 import { HandoverClock } from '../link/handover-clock/handover-clock.ts';
-import { deliveredTimeline, LinkHistory, PAGE_LOAD_SECONDS } from '../link/link-history.ts';
+import { deliveredTimeline, FEATURE_COUNT, LinkHistory, PAGE_LOAD_SECONDS } from '../link/link-history.ts';
 import type { SubSecond } from '../link/sub-second.ts';
 
 export interface ModelSessionOptions {
@@ -21,9 +27,22 @@ export interface ModelSessionOptions {
   newSubSecond?: (() => SubSecond) | undefined;
 }
 
+/** A model whose outputs become forecasts. */
+export interface ForecastModel extends ModelOutline {
+  /** The source of its forecasts. */
+  source: string;
+  /**
+   * Its outputs for the features: values `[step * levels + level]` as ln(rate / reference), which `forecast` changes.
+   * Absent if it is evaluated elsewhere.
+   */
+  evaluate?(features: Float64Array): Float64Array;
+}
+
 /** What a forecast needs beside the model's outputs. */
 export interface ForecastMoment {
   nowSeconds: number;
+  /** In the order of `FEATURES`, until the next moment. */
+  features: Float64Array;
   referenceBps: number;
   handovers: readonly ExpectedHandover[];
 }
@@ -33,7 +52,10 @@ const LIFETIME_SECONDS = 0.2;
 /** Limit of |ln(rate / reference)|. */
 const GREATEST_LOG_RATIO = 7;
 
-export class ModelSession {
+export class QuantileForecaster implements Forecaster {
+  readonly isChecked = true;
+  /** The newest forecast of this session and model. */
+  newest: QuantileForecast | undefined;
   /** The session's handover clock, which accepts better times and hints; undefined until needed and with `handover: false`. */
   handoverClock: HandoverClock | undefined;
   private _isFollowing = false;
@@ -41,18 +63,21 @@ export class ModelSession {
   private _subSecond: SubSecond | undefined;
   /** Second of any handover at the latest forecast; NaN if unknown. */
   private _phaseSeconds = Number.NaN;
-  protected _newest: QuantileForecast | undefined;
-  private _outline: ModelOutline | undefined;
+  private readonly _features = new Float64Array(FEATURE_COUNT);
+  private _model: ForecastModel | undefined;
   private _recalibration: Recalibration | undefined;
   private _time: Pick<SessionContext, 'utcMsAtStart' | 'utcUncertaintySeconds'> = {};
 
-  constructor(private readonly _options: ModelSessionOptions = {}) {}
+  constructor(
+    public name: string,
+    private readonly _options: ModelSessionOptions = {},
+  ) {}
 
-  /** Sets the model whose outputs `forecast` will receive. */
-  useModel(outline: ModelOutline): void {
-    this._newest = undefined;
-    this._outline = outline;
-    this._recalibration = recalibration(outline);
+  /** Without a model there are no forecasts. May be called during a session, whose history stays. */
+  useModel(model: ForecastModel): void {
+    this.newest = undefined;
+    this._model = model;
+    this._recalibration = recalibration(model);
   }
 
   /** Begins a new session with the same model. */
@@ -60,7 +85,7 @@ export class ModelSession {
     this._history = new LinkHistory();
     if (context.pageLoad) this._history.observe(beforeStart(context.pageLoad));
     this._time = context;
-    if (this._outline !== undefined) this.useModel(this._outline);
+    if (this._model !== undefined) this.useModel(this._model);
     this._isFollowing = false;
     this.handoverClock = undefined;
     this._subSecond = undefined;
@@ -68,9 +93,16 @@ export class ModelSession {
     this._followIfNeeded();
   }
 
-  /** Whether `_newest` is recent enough to be reused. */
-  protected _isRecent(nowSeconds: number): boolean {
-    const ageSeconds = nowSeconds - (this._newest?.issuedAtMs ?? Number.NaN) / 1000;
+  latest(nowSeconds: number): QuantileForecast | undefined {
+    if (this.isRecent(nowSeconds)) return this.newest;
+    const { _model: model } = this;
+    const moment = model?.evaluate && this.moment(nowSeconds);
+    return moment && this.forecast(moment, model!.evaluate!(moment.features));
+  }
+
+  /** Whether the newest forecast is recent enough to be reused. */
+  isRecent(nowSeconds: number): boolean {
+    const ageSeconds = nowSeconds - (this.newest?.issuedAtMs ?? Number.NaN) / 1000;
     return ageSeconds >= 0 && ageSeconds < LIFETIME_SECONDS;
   }
 
@@ -90,7 +122,7 @@ export class ModelSession {
     if (!this._history.observe(observation)) return;
     // It falls after a change of link, to which the errors of earlier forecasts do not apply.
     if (this._history.downloadedSeconds < downloadedSeconds) {
-      this._recalibration = this._outline && recalibration(this._outline);
+      this._recalibration = this._model && recalibration(this._model);
     }
     const { startSeconds, endSeconds, bits } = observation;
     if (this._recalibration) this._recalibration.observe(startSeconds, endSeconds, bits);
@@ -103,8 +135,9 @@ export class ModelSession {
     if (this.handoverClock) this.handoverClock.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
-  /** Writes the present features into `features` (length `FEATURE_COUNT`); undefined without observations. */
-  moment(nowSeconds: number, features: Float64Array): ForecastMoment | undefined {
+  /** The present features; undefined without observations. */
+  moment(nowSeconds: number): ForecastMoment | undefined {
+    const { _features: features } = this;
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
     const clock = this.handoverClock;
     const estimate = clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
@@ -119,18 +152,17 @@ export class ModelSession {
       confidence,
       ...(dip && { dip }),
     }));
-    return { nowSeconds, referenceBps, handovers };
+    return { nowSeconds, features, referenceBps, handovers };
   }
 
   /**
-   * The forecast from the model's outputs, `[step * levels + level]` as ln(rate / reference), which it recalibrates in
-   * place. Requires `useModel`.
+   * The forecast from the model's outputs, `[step * levels + level]` as ln(rate / reference), finite and ascending per
+   * step. Recalibrates them in place. Requires `useModel`.
    */
-  forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
-    const { nowSeconds, referenceBps, handovers } = moment;
-    const { stepEndsSeconds, levels, rankCorrelation } = this._outline!;
+  forecast({ nowSeconds, referenceBps, handovers }: ForecastMoment, values: Float64Array): QuantileForecast {
+    const { source, stepEndsSeconds, levels, rankCorrelation } = this._model!;
     if (this._recalibration) this._recalibration.apply(nowSeconds, referenceBps, values);
-    return {
+    this.newest = {
       issuedAtMs: nowSeconds * 1000,
       source,
       stepEndsSeconds,
@@ -145,6 +177,7 @@ export class ModelSession {
       handovers,
       ...(this._subSecond && { fluctuation: this._subSecond.fluctuation() }),
     };
+    return this.newest;
   }
 }
 
@@ -211,7 +244,7 @@ export function pastForecasts<F extends PastForecast>(options: PastForecastsOpti
 /*
  * Scales the spread of forecasts by the session's own errors: the normal scores of past forecasts show whether their
  * spread fits this link. The median stays, because shifting it by past errors is worse on every data set
- * (docs/findings.md). * The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in
+ * (docs/findings.md). The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in
  * dynamic linear models (West and Harrison 1997, section 4.5). Each step's variance is shrunk towards the variance
  * of all steps, because a link may vary less than expected from second to second, but more within a minute.
  */
@@ -325,6 +358,16 @@ export interface Model extends ModelOutline {
   layers: readonly Layer[];
 }
 
+export function networkModel(model: Model, source: string): ForecastModel {
+  const { layers, levels, stepEndsSeconds } = model;
+  const values = new Float64Array(stepEndsSeconds.length * levels.length);
+  const evaluate = (features: Float64Array) => {
+    evaluateNetwork(layers, levels.length, features, values);
+    return values;
+  };
+  return { ...model, source, evaluate };
+}
+
 /** Slope of the leaky ReLU below 0. */
 export const LEAK = 0.1;
 
@@ -358,28 +401,4 @@ export function evaluateNetwork(
 
 function softplus(x: number): number {
   return x > 30 ? x : Math.log(1 + Math.exp(x));
-}
-
-/* The short form in which the plugin ships its model: a character per weight, or per difference of weights. */
-
-export interface PackedLayer {
-  /** A character per weight, `[input][output]`, in units of the scale of its input. */
-  weights: string;
-  /** A character per input: the scale is 2 ** (-5 - steps / 4). */
-  scales: string;
-  /** A weight is stored as its difference from the weight of the output this far before. Default: never. */
-  lag?: number;
-}
-
-/** Wraps a step into -32 to 31. */
-const wrapped = (step: number) => ((step + 32) & 63) - 32;
-const stepsOf = (text: string) => Array.from(text, (character) => character.charCodeAt(0) - 80);
-
-export function unpackLayer({ weights, scales, lag = Number.POSITIVE_INFINITY }: PackedLayer): Layer {
-  const outputs = weights.length / scales.length;
-  const steps = stepsOf(weights);
-  for (let i = 0; i < steps.length; i++) if (i % outputs >= lag) steps[i] = wrapped(steps[i]! + steps[i - lag]!);
-  return stepsOf(scales).map((scale, input) =>
-    Float32Array.from(steps.slice(input * outputs, (input + 1) * outputs), (step) => step * 2 ** (-5 - scale / 4)),
-  );
 }
