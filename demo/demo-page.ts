@@ -236,7 +236,11 @@ export class DemoPage {
     if (run === undefined) return;
     run.timeline.extendTo(nowSecondsOf(run));
     const seen = this.#panels.map((panel) => panel.seen);
-    const longestFrozenSeconds = Math.max(LEAST_FROZEN_SECONDS, ...this.#panels.map((panel) => panel.frozenSeconds));
+    const used = this.#panels.map((panel) => panel.used);
+    const most = {
+      frozenSeconds: Math.max(LEAST_FROZEN_SECONDS, ...used.map((one) => one.frozenSeconds)),
+      bitsPerHour: Math.max(1, ...used.map((one) => one.bitsPerHour)),
+    };
     for (const [i, panel] of this.#panels.entries()) {
       panel.draw({
         isRunning: !run.ended,
@@ -244,7 +248,7 @@ export class DemoPage {
           seen[i],
           seen.filter((_, other) => other !== i),
         ),
-        longestFrozenSeconds,
+        most,
       });
     }
     this.#controls.stop.disabled = run.ended;

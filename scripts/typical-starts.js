@@ -8,8 +8,8 @@ const { values, refuse } = commandLine(
   `usage: npm run moments -- [--trace stationary-crowded] [--scenario live-hd-1] [--rival throughput] [--by stalls]
 
 Simulates the first minute with a rival and with MPC-L from each 15th second of a shipped link. Prints all starts, the
-least difference first (--by stalls: in seconds of stalls; --by perceived: in perceived QoE), and the median start, which
-the demo shows as typical.`,
+least difference first (--by stalls: in seconds of stalls; perceived: in perceived QoE; data: in GB per hour), and the
+median start, which the demo shows as typical.`,
   { options: Object.fromEntries(options) },
 );
 const { trace: traceName, scenario, rival, by } = values;

@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
+import { filmClips } from '../../replay/media/film.ts';
 import { type RunningOrigin, startOrigin, staticSite } from '../../replay/origin/index.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { collect } from '../shared/options.ts';
@@ -34,6 +35,7 @@ async function serveDemo({ host, port, traces: paths, page }: ServeDemoFlags, io
       port: portOption(port),
       traces: [...synthesizeShippedTraces(), ...own],
       acceptTraces: true,
+      clips: filmClips(),
       fallback: (request: IncomingMessage, response: ServerResponse) =>
         answerAddress(request, response) || services.handle(request, response) || answerPage(request, response),
     },

@@ -17,8 +17,8 @@ export interface Scene {
   typical: { starts: number; rival: Averages; own: Averages };
 }
 
-/** Seconds of stalls in the first minute, and quality from 0 to 100. */
-type Averages = Record<'stallSeconds' | 'quality', number>;
+/** Seconds of stalls in the first minute, quality from 0 to 100, and data. */
+type Averages = Record<'stallSeconds' | 'quality' | 'gigabytesPerHour', number>;
 
 export const SCENES: readonly Scene[] = [
   {
@@ -26,13 +26,21 @@ export const SCENES: readonly Scene[] = [
     about: 'A live stream, one second behind the camera, over Starlink in a busy cell. Both players get the same link.',
     ...{ trace: 'stationary-crowded', scenario: 'live-hd-1', startSeconds: 225 },
     ...{ rival: 'throughput', by: 'stalls' },
-    typical: { starts: 17, rival: { stallSeconds: 1.8, quality: 86 }, own: { stallSeconds: 0.1, quality: 85 } },
+    typical: {
+      starts: 17,
+      rival: { stallSeconds: 1.8, quality: 86, gigabytesPerHour: 6.8 },
+      own: { stallSeconds: 0.1, quality: 86, gigabytesPerHour: 4.6 },
+    },
   },
   {
     title: 'On demand',
-    about: 'A film, over Starlink in a moving car, with many short outages. Both players get the same link.',
-    ...{ trace: 'driving-slow', scenario: 'pensieve-60', startSeconds: 240 },
-    ...{ rival: 'dynamic', by: 'perceived' },
-    typical: { starts: 37, rival: { stallSeconds: 3.6, quality: 55 }, own: { stallSeconds: 4.2, quality: 60 } },
+    about: 'A film, over a fast Starlink link, which carries the best picture. Both players get the same link.',
+    ...{ trace: 'stationary-typical', scenario: 'hd-16', startSeconds: 270 },
+    ...{ rival: 'dynamic', by: 'data' },
+    typical: {
+      starts: 37,
+      rival: { stallSeconds: 0, quality: 87, gigabytesPerHour: 13.3 },
+      own: { stallSeconds: 0, quality: 86, gigabytesPerHour: 7.1 },
+    },
   },
 ];

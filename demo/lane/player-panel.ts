@@ -29,7 +29,8 @@ export type PanelSession = Omit<PluginSession, 'nowSeconds'> & { newPlayer: (con
 interface PanelDrawing {
   isRunning: boolean;
   isAhead: boolean;
-  longestFrozenSeconds: number;
+  /** The frozen time and the data per hour that fill their bars. */
+  most: { frozenSeconds: number; bitsPerHour: number };
 }
 
 /** What a player lacks in a live stream. */
@@ -58,7 +59,7 @@ export class PlayerPanel {
   readonly #quality = figure('Quality', 'quality');
   readonly #onScreen = figure('Now');
   readonly #delay = figure('');
-  readonly #data = figure('Data');
+  readonly #data = figure('Data', 'data');
   readonly #qoe = element('p', { class: 'small' });
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
@@ -82,7 +83,7 @@ export class PlayerPanel {
     const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#lead, this.#playButton);
     const [summary, label] = [element('summary', {}, 'How it plays'), element('label', {}, 'Player: ', library)];
     const details = element('details', { class: 'about' }, summary, label, this.#about);
-    const rows = [this.#frozen, this.#quality, this.#onScreen, this.#delay, this.#data];
+    const rows = [this.#frozen, this.#quality, this.#data, this.#onScreen, this.#delay];
     const figures = element('dl', { class: 'figures' }, ...rows.map(({ root }) => root));
     const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
     this.root = element(
@@ -111,8 +112,8 @@ export class PlayerPanel {
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.algorithm)] : '';
     setText(this.#about, competitor(this.algorithm).about + limits);
-    this.#drawFigures(new SessionRecord(), scenario, 1);
-    this.#video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
+    this.#drawFigures(new SessionRecord(), scenario, { frozenSeconds: 1, bitsPerHour: 1 });
+    this.#video.setAttribute('aria-label', `Film in ${this.title}`);
     const recorder = new SessionRecorder(this.#video, scenario);
     this.#recorder = recorder;
     const nowSeconds = () => recorder.nowSeconds;
@@ -172,35 +173,37 @@ export class PlayerPanel {
     return this.#recorder && seenSoFar(this.#recorder.record, this.#session!.scenario);
   }
 
-  /** `longestFrozenSeconds` is the frozen time that fills its bar. */
-  draw({ isRunning, isAhead, longestFrozenSeconds }: PanelDrawing): void {
+  draw({ isRunning, isAhead, most }: PanelDrawing): void {
     const record = this.#recorder?.record;
     if (record === undefined) return;
     this.#lead.hidden = !isAhead;
     const [text, kind] = stateOf(record, isRunning);
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
-    this.#drawFigures(record, this.#session!.scenario, longestFrozenSeconds);
+    this.#drawFigures(record, this.#session!.scenario, most);
     this.forecasts.draw(record);
   }
 
-  get frozenSeconds(): number {
-    return this.#recorder?.record.stallSeconds ?? 0;
+  get used() {
+    const record = this.#recorder?.record ?? new SessionRecord();
+    const { bitsPerHour = 0 } = this.#session ? dataOf(record, this.#session.scenario) : {};
+    return { frozenSeconds: record.stallSeconds, bitsPerHour };
   }
 
-  #drawFigures(record: SessionRecord, scenario: Scenario, longestFrozenSeconds: number): void {
+  #drawFigures(record: SessionRecord, scenario: Scenario, most: PanelDrawing['most']): void {
     const seen = seenSoFar(record, scenario);
     const { freezeCount, stallSeconds, shownBitrateBps: bps, startupSeconds, samples } = record;
     const latencySeconds = samples.at(-1)?.latencySeconds;
     const frozen = `${seconds(stallSeconds)}, ${freezeCount}\u202f×`;
-    this.#frozen.show(freezeCount === 0 ? 'never' : frozen, stallSeconds / longestFrozenSeconds);
+    this.#frozen.show(freezeCount === 0 ? 'never' : frozen, stallSeconds / most.frozenSeconds);
     this.#quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
     this.#onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
     const delay = scenario.live ? latencySeconds : startupSeconds;
     setText(this.#delay.name, scenario.live ? 'Behind live' : 'Began after');
     this.#delay.show(delay === undefined ? '–' : seconds(delay));
     const { bits, bitsPerHour } = dataOf(record, scenario);
-    this.#data.show(bitsPerHour === undefined ? '–' : `${bytes(bits)}, ${bytes(bitsPerHour)} per hour`);
+    const data = bitsPerHour === undefined ? '–' : `${bytes(bits)}, ${bytes(bitsPerHour)}/h`;
+    this.#data.show(data, (bitsPerHour ?? 0) / most.bitsPerHour);
     setText(this.#qoe, `QoE so far: ${seen ? `${seen.perceived.toFixed(0)} of 100` : '–'}`);
   }
 

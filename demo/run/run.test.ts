@@ -73,9 +73,9 @@ test('an unfinished stall and startup count until now', () => {
   expect(record.startupSoFarSeconds).toBe(12);
 });
 
-test('a player is ahead by a point of QoE or more, at no more than 0.15 s more latency', () => {
+test('a player is ahead by two points of QoE or more, at no more than 0.15 s more latency', () => {
   const seen = (perceived: number, latencySeconds = Number.NaN) => ({ quality: 90, perceived, latencySeconds });
-  expect([isAhead(seen(80), [seen(79)]), isAhead(seen(80), [seen(79), seen(79.1)])]).toEqual([true, false]);
+  expect([isAhead(seen(80), [seen(78)]), isAhead(seen(80), [seen(78), seen(78.1)])]).toEqual([true, false]);
   expect([isAhead(seen(80), []), isAhead(seen(80), [undefined]), isAhead(undefined, [seen(1)])]).not.toContain(true);
   expect([1.4, 1.5].map((latency) => isAhead(seen(80, latency), [seen(70, 1.3)]))).toEqual([true, false]);
 });
@@ -234,10 +234,32 @@ describe('story', () => {
     expect(storyOf(runOf(new SessionRecord(), new SessionRecord()))).toBe('The players begin.');
     const story = (...stalls: Stalls[]) => plain(storyOf(runOf(...stalls.map((one) => record(one)))));
     const twice: Stalls = [3, 7].map((from) => [from, from + 1]);
-    const quality = 'Quality: A 59, B 59 of 100.';
-    expect(story([], [])).toBe(`In 20 s no picture froze. ${quality}`);
-    expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze once, for 1.3 s; B never froze. ${quality}`);
-    expect(story([], twice)).toBe(`In 20 s A never froze; B froze 2 times, for 2.0 s in all. ${quality}`);
+    const same = 'A’s picture is as good (59 and 59 of 100), with as much data.';
+    expect(story([], [])).toBe(`In 20 s no picture froze. ${same}`);
+    expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze once, for 1.3 s; B never froze. ${same}`);
+    expect(story([], twice)).toBe(`In 20 s A never froze; B froze 2 times, for 2.0 s in all. ${same}`);
+    expect(story([])).toBe('In 20 s A never froze. Quality: A 59 of 100. Data: A 0.0 MB per hour.');
+  });
+
+  test.each([
+    // bits of each segment, its bitrate, for A and B
+    [[4e6, 8e6], [8e6, 8e6], 'B’s picture is as good (86 and 86 of 100), with 100 % more data.'],
+    [[8e6, 8e6], [4e6, 16e6], 'B’s picture is better (88 and 86 of 100), with 50 % less data.'],
+    [[8e6, 16e6], [4e6, 1e6], 'B’s picture is worse (59 and 88 of 100), with 50 % less data.'],
+    [[8e6, 1e6], [8.2e6, 8e6], 'B’s picture is better (86 and 59 of 100), with as much data.'],
+  ])('says what leo-abr’s picture costs: %j, %j', (a, b, text) => {
+    const run = runOf(
+      ...[a, b].map(([receivedBits, bitrateBps]) => {
+        const made = record([]);
+        for (const one of made.downloads) Object.assign(one, { receivedBits, bitrateBps });
+        return made;
+      }),
+    );
+    const [rival, own] = run.players;
+    expect(plain(storyOf({ ...run, players: [rival!, { ...own!, algorithm: 'mpc-l@hls' }] }))).toContain(`. ${text}`);
+    // Players of a title count together: freezes add up, quality and data are means.
+    const four = [rival!, own!, rival!, own!].map((one) => ({ ...one, algorithm: one === own ? 'mpc-l' : 'dynamic' }));
+    expect(plain(storyOf({ ...run, players: four }))).toContain(`. ${text}`);
   });
 
   test('news are an expected handover with what was done for it, while it is ahead and shortly after', () => {

@@ -128,8 +128,8 @@ export function qualityOf(bitrateBps: number, scenario: Scenario): number {
   return qualitiesOf([{ index: 0, bitrateBps }], scenario)[0]!;
 }
 
-/** A player is ahead if its QoE, 0 to 100, is higher by at least this, at a latency that is at most this much more. */
-const LEAST_LEAD = 1;
+/** Hardly a viewer sees a smaller difference, of 100. A player is ahead with it, at no more than this much more latency. */
+export const LEAST_LEAD = 2;
 const MOST_MORE_LATENCY_SECONDS = 0.15;
 
 /** Whether a player is ahead of each other player. */

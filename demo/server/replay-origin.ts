@@ -6,6 +6,7 @@ import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
 import { LinkServices } from '../../cli/serve/link-services.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
+import { filmClips } from '../../replay/media/film.ts';
 import { startOrigin } from '../../replay/origin/index.ts';
 import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
 
@@ -23,7 +24,7 @@ export function replayOrigin({ traces, algorithms }: Record<'traces' | 'algorith
   const serve = async (server: ViteDevServer | PreviewServer): Promise<void> => {
     // If a file is wrong, this fails before anything is served.
     await bundleAlgorithms(algorithms);
-    const origin = await startOrigin({ traces: readTraces(traces), acceptTraces: true });
+    const origin = await startOrigin({ traces: readTraces(traces), acceptTraces: true, clips: filmClips() });
     const services = new LinkServices((id) => origin.session(id));
     server.httpServer?.once('close', () => void services.close().then(() => origin.close()));
     server.config.logger.info(`origin at ${origin.url}`, { timestamp: true });

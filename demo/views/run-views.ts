@@ -57,12 +57,13 @@ export class RunViews {
     byId('typical').hidden = scene === undefined;
     if (scene === undefined) return `${scenario.live ? 'A live stream' : 'A film'} over the link ${trace.name}.`;
     const { starts, rival, own } = scene.typical;
-    const measure = scene.by === 'stalls' ? 'frozen time' : 'QoE';
+    const meanText = ({ stallSeconds, quality, gigabytesPerHour }: typeof own) =>
+      `freezes for ${seconds(stallSeconds)} on average, at a quality of ${quality} and ${gigabytesPerHour} GB per hour`;
     setText(
       byId('typical-text'),
       `Yes, for this link: of its ${starts} starts, this one is near the median by how much the players differ in ` +
-        `${measure}. If all starts are simulated, the first minute with dash.js’s rule freezes for ${seconds(rival.stallSeconds)} on average, at a ` +
-        `quality of ${rival.quality}; with leo-abr for ${seconds(own.stallSeconds)}, at ${own.quality}. Other links differ.`,
+        `${scene.by === 'data' ? 'data' : 'frozen time'}. If all starts are simulated, the first minute with dash.js’s rule ` +
+        `${meanText(rival)}; with leo-abr it ${meanText(own)}. Other links differ.`,
     );
     return scene.about;
   }

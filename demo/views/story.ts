@@ -1,9 +1,9 @@
-/** Says in a sentence or two what a viewer has seen in a run, and the news of the link. Pure. */
+/** Says in a sentence or two what a viewer has seen in a run and what it cost, and the news of the link. Pure. */
 
-import { bitrate, clock, decimal, percent, seconds } from '../format.ts';
+import { bitrate, bytes, clock, decimal, percent, seconds } from '../format.ts';
 import { type ExpectedHandover, type Preparation, preparationFor } from '../run/handovers.ts';
 import { type DemoRun, nowSecondsOf } from '../run/run.ts';
-import { type SessionRecord, seenSoFar } from '../run/session-record.ts';
+import { dataOf, LEAST_LEAD, type SessionRecord, seenSoFar } from '../run/session-record.ts';
 
 /** Everybody notices a stall of this length. */
 const LONG_SECONDS = 0.5;
@@ -14,14 +14,53 @@ const LEAST_CONFIDENCE = 0.5;
 /** A handover stays news for this time. */
 const NEWS_SECONDS = 8;
 
-/** Says how often and for how long each picture froze, and its quality. */
+/** A smaller share of the data counts as none. */
+const SAME_SHARE = 0.03;
+
+/** Says how often and for how long each picture froze, its quality and its data. Equal players count together. */
 export function storyOf(run: DemoRun): string {
-  const { players, scenario } = run;
-  if (players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
-  const froze = players.map(({ title, record }) => `${title} ${frozenText(record.freezeCount, record.stallSeconds)}`);
-  const text = players.every(({ record }) => record.freezeCount === 0) ? 'no picture froze' : froze.join('; ');
-  const seen = players.map(({ title, record }) => `${title} ${seenSoFar(record, scenario)?.quality.toFixed(0) ?? '–'}`);
-  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. Quality: ${seen.join(', ')} of 100.`;
+  if (run.players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
+  const kinds = kindsIn(run);
+  const own = kinds.find(({ algorithm }) => algorithm.startsWith('mpc-l')) ?? kinds[0]!;
+  const others = kinds.filter((kind) => kind !== own);
+  const froze = [own, ...others].map(({ title, count, total }) => `${title} ${frozenText(count, total)}`);
+  const hasFrozen = kinds.some(({ count }) => count > 0);
+  const text = hasFrozen || others.length === 0 ? froze.join('; ') : 'no picture froze';
+  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. ${pictureText(own, others)}`;
+}
+
+type Kind = ReturnType<typeof kindsIn>[number];
+
+function kindsIn({ players, scenario }: DemoRun) {
+  const titles = [...new Set(players.map(({ title }) => title))];
+  return titles.map((title) => {
+    const all = players.filter((one) => one.title === title);
+    const records = all.map(({ record }) => record);
+    const sum = (of: (record: SessionRecord) => number) => records.reduce((total, one) => total + of(one), 0);
+    return {
+      ...{ title, algorithm: all[0]!.algorithm },
+      ...{ count: sum(({ freezeCount }) => freezeCount), total: sum(({ stallSeconds }) => stallSeconds) },
+      quality: Math.round(sum((one) => seenSoFar(one, scenario)?.quality ?? Number.NaN) / all.length),
+      bitsPerHour: sum((one) => dataOf(one, scenario).bitsPerHour ?? Number.NaN) / all.length,
+    };
+  });
+}
+
+function pictureText(own: Kind, others: readonly Kind[]): string {
+  const [other] = others;
+  if (others.length !== 1 || Number.isNaN(own.quality + other!.quality)) {
+    const list = (of: (kind: Kind) => string) => [own, ...others].map((one) => `${one.title} ${of(one)}`).join(', ');
+    return (
+      `Quality: ${list(({ quality }) => (Number.isNaN(quality) ? '–' : String(quality)))} of 100. ` +
+      `Data: ${list(({ bitsPerHour: bits }) => (Number.isNaN(bits) ? '–' : bytes(bits)))} per hour.`
+    );
+  }
+  const lead = own.quality - other!.quality;
+  const look = Math.abs(lead) < LEAST_LEAD ? 'as good' : lead > 0 ? 'better' : 'worse';
+  const more = own.bitsPerHour / other!.bitsPerHour - 1;
+  const much = `${Math.round(100 * Math.abs(more))}\u00a0%`;
+  const data = Math.abs(more) < SAME_SHARE ? 'as much' : `${much} ${more > 0 ? 'more' : 'less'}`;
+  return `${own.title}’s picture is ${look} (${own.quality} and ${other!.quality} of 100), with ${data} data.`;
 }
 
 function frozenText(count: number, total: number): string {

@@ -1,12 +1,13 @@
 /** The service worker of the static site is the paced origin with the shipped traces, for the pages in its folder. */
 
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
+import { filmClips } from '../../replay/media/film.ts';
 import { Origin } from '../../replay/origin/origin.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
 const { origin: host, pathname: folder } = new URL('.', self.location.href);
-const origin = new Origin({ traces: synthesizeShippedTraces(), acceptTraces: true, folder });
+const origin = new Origin({ traces: synthesizeShippedTraces(), acceptTraces: true, folder, clips: filmClips() });
 
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));

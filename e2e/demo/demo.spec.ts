@@ -12,17 +12,17 @@ import {
   untilPlayed,
 } from './demo-test.ts';
 
-/** Width of the test picture by representation. */
-const WIDTHS = [64, 96, 128, 160, 192, 224];
+/** Width of the film by representation. */
+const WIDTHS = [192, 256, 384, 512, 576, 640];
 const LADDER_BPS = SCENARIOS['hd-16']!.ladderBps;
 
 /** This link always carries the top of the ladder, so that the representation on screen soon changes. */
 const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
 
-/** A player's figures: freezes, mean quality, current quality, time behind live or startup delay, and data. */
+/** A player's figures: freezes, mean quality, data, current quality, and time behind live or startup delay. */
 const FIGURES = [
-  ...[/^never$|^\d+\.\d+\ss, \d+\s×$/, /^\d+ of 100$/, /^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/],
-  /^[\d.]+\s[MG]B, [\d.]+\s[MG]B per hour$/,
+  ...[/^never$|^\d+\.\d+\ss, \d+\s×$/, /^\d+ of 100$/, /^[\d.]+\s[MG]B, [\d.]+\s[MG]B\/h$/],
+  ...[/^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/],
 ];
 
 const player = (page: Page, number: number) => page.getByRole('article', { name: `Player ${number}` });
@@ -33,7 +33,7 @@ async function expectStatedPictures(page: Page): Promise<void> {
     page.getByRole('article').evaluateAll((articles) =>
       articles.map((article) => {
         const { videoWidth } = article.querySelector('video')!;
-        const stated = article.querySelectorAll('dd')[2]!.textContent!;
+        const stated = article.querySelectorAll('dd')[3]!.textContent!;
         return [videoWidth, Number.parseFloat(stated.split(' at ')[1]!) * 1e6] as const;
       }),
     );

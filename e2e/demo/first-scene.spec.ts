@@ -24,7 +24,7 @@ test('the player’s own rule freezes, leo-abr hardly, and is ahead after 20 s',
   expect(frozen[OTHER]! - frozen[OWN]!).toBeGreaterThan(0.1);
   expect(frozen[OWN]).toBeLessThan(0.8);
   await expect(page.locator('#story')).toHaveText(
-    /^In \d+\ss dash\.js alone froze (once|\d+ times), for [\d.]+\ss( in all)?; leo-abr (never froze|froze .*)\. Quality: dash\.js alone \d+, leo-abr \d+ of 100\.$/,
+    /^In \d+\ss leo-abr (never froze|froze .*); dash\.js alone froze (once|\d+ times), for [\d.]+\ss( in all)?\. leo-abr’s picture is (as good|better|worse) \(\d+ and \d+ of 100\), with \d+\s% less data\.$/,
   );
 
   for (const [width, height, colorScheme] of [
@@ -34,7 +34,7 @@ test('the player’s own rule freezes, leo-abr hardly, and is ahead after 20 s',
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
     // The sentence, both bars of each lane and the red marks of the freezes are visible without scrolling.
-    const seen = [page.locator('#story'), page.locator('.bar.quality').last(), page.locator('.lane .u-over').first()];
+    const seen = [page.locator('#story'), page.locator('.bar.data').last(), page.locator('.lane .u-over').first()];
     for (const part of seen) {
       const box = (await part.boundingBox())!;
       expect(box.y).toBeGreaterThanOrEqual(0);

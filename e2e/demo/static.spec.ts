@@ -44,7 +44,7 @@ test('a bare address plays the first scene, and says what happens', CORE, async 
       return [`${playing.length} of ${videos.length}`, document.querySelector('#story')?.textContent] as const;
     });
     seen.playing ||= playing === '2 of 2';
-    seen.isTold ||= /^In \d+\ss .*Quality/.test(story ?? '');
+    seen.isTold ||= /^In \d+\ss .*data\.$/.test(story ?? '');
     return seen;
   };
   await expect.poll(look, { timeout: 90_000 }).toEqual({ playing: true, isTold: true });

@@ -1,9 +1,7 @@
 /** The clips that come with the project, decoded at first use. */
 
-import { type Clip, readClip } from './fixture.ts';
+import { type Clip, clipFromBase64 } from './fixture.ts';
 import { AUDIO_FIXTURE, VIDEO_FIXTURES } from './fixtures/fixtures.ts';
-
-const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
 /** The most representations of a ladder: each needs its own picture size. */
 export const MAX_REPRESENTATIONS = VIDEO_FIXTURES.length;
@@ -15,11 +13,11 @@ let audio: Clip | undefined;
 export function videoClip(index: number): Clip {
   const fixture = VIDEO_FIXTURES[index];
   if (fixture === undefined) throw new RangeError(`video clip: expected 0 to ${MAX_REPRESENTATIONS - 1}, got ${index}`);
-  videos[index] ??= readClip(fromBase64(fixture));
+  videos[index] ??= clipFromBase64(fixture);
   return videos[index];
 }
 
 export function audioClip(): Clip {
-  audio ??= readClip(fromBase64(AUDIO_FIXTURE));
+  audio ??= clipFromBase64(AUDIO_FIXTURE);
   return audio;
 }

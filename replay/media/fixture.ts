@@ -28,6 +28,9 @@ const BOX_HEADER_BYTES = 8;
 const NON_SYNC_FLAG = 0x10000;
 const AAC_LC = 'mp4a.40.2';
 
+export const clipFromBase64 = (text: string): Clip =>
+  readClip(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
+
 /** Reads an MP4 of one track and one fragment, with the fields that make-fixtures.sh and `composeSegment` write. */
 export function readClip(file: Uint8Array): Clip {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

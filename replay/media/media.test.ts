@@ -1,11 +1,14 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll } from '../../abr/property.fixture.ts';
+import { SCENARIOS, segmentSizesBits } from '../scenarios.ts';
 import { box, boxesIn, concatBytes, findBox, fullBox, u32, u64 } from './boxes.ts';
 import { type ByteRun, ByteRuns, READ_BYTES } from './byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
 import { composeSegment, naturalSegmentBytes, type SegmentSpec, syncChunks } from './compose-segment.ts';
+import { filmClips } from './film.ts';
 import { type Clip, readClip, type Sample } from './fixture.ts';
+import { presentation } from './presentation.ts';
 
 /** Parses a segment as a browser does. */
 function readBack(clip: Clip, segment: Uint8Array) {
@@ -33,6 +36,22 @@ function nalTypes(sample: Uint8Array): number[] {
   expect(at).toBe(sample.length);
   return types;
 }
+
+test('the film fits each scenario, in which a higher rung looks better up to the sixth', () => {
+  const clips = filmClips();
+  const sizes = clips.map(({ samples }) => samples.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  expect(sizes).toEqual([...sizes].sort((a, b) => a - b));
+  expect(new Set(sizes).size).toBe(6);
+  for (const { samples, codec } of clips) {
+    expect(samples).toHaveLength(144);
+    expect(samples.flatMap(({ isSync }, i) => (isSync ? [i] : []))).toEqual([0, 24, 48, 72, 96, 120]);
+    expect(codec).toMatch(/^avc1\.64/);
+  }
+  for (const scenario of Object.values(SCENARIOS)) {
+    const made = presentation({ ...scenario, segmentSizesBits: segmentSizesBits(scenario), clips });
+    expect(made.manifest()).toContain('width="512" height="288"');
+  }
+});
 
 test('every video clip has its own picture size and 4 s of pictures that begin with a sync sample', () => {
   const clips = Array.from({ length: MAX_REPRESENTATIONS }, (_, i) => videoClip(i));

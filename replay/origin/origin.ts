@@ -1,5 +1,6 @@
 /** The origin as a handler of web requests; README.md lists the paths. Runs in Node, workers and pages. */
 
+import type { Clip } from '../media/fixture.ts';
 import { MULTIVARIANT_PLAYLIST } from '../media/playlists.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
@@ -17,6 +18,8 @@ export interface OriginOptions {
   acceptTraces?: boolean;
   /** Scenarios that clients may name when they create a session. Default: `SCENARIOS`. */
   scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
+  /** Pictures of the sessions that clients create, per representation. Default: the test pictures. */
+  clips?: readonly Clip[];
   clock?: TimerClock;
   /** Path below which the origin lies, with a slash at its end. Default `/`. */
   folder?: string;
@@ -36,7 +39,7 @@ const MOST_SESSIONS = 1000;
 const MOST_UPLOADED = 50;
 
 export class Origin {
-  readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder' | 'acceptTraces'>>;
+  readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder' | 'acceptTraces' | 'clips'>>;
   readonly #clock: TimerClock;
   readonly #sessions = new Map<string, ReplaySession>();
   /** The origin's own traces, then the uploads, by name. */
@@ -45,8 +48,9 @@ export class Origin {
   #created = 0;
 
   constructor(options: OriginOptions = {}) {
-    const { scenarios = SCENARIOS, folder = '/', acceptTraces = false, traces = [], clock = REAL_CLOCK } = options;
-    this.#options = { scenarios, folder, acceptTraces };
+    const { scenarios = SCENARIOS, folder = '/', acceptTraces = false, clips = [] } = options;
+    const { traces = [], clock = REAL_CLOCK } = options;
+    this.#options = { scenarios, folder, acceptTraces, clips };
     this.#clock = clock;
     this.#traces = new Map(traces.map((trace) => [trace.name, trace]));
     this.#ownTraces = new Set(this.#traces.keys());
@@ -123,11 +127,17 @@ export class Origin {
       scenario: query.get('scenario') ?? Object.keys(scenarios)[0],
       startSeconds: Number(query.get('startSeconds') ?? 0),
     };
-    const { id } = this.createSession(parseSessionRequest(JSON.stringify(asked), this.#traces, scenarios));
+    const { id } = this.#createAsked(JSON.stringify(asked));
     return new Response(null, {
       status: 302,
       headers: { ...OPEN_HEADERS, location: `${folder}session/${id}/${file}` },
     });
+  }
+
+  #createAsked(body: string): ReplaySession {
+    const { scenarios, clips } = this.#options;
+    const spec = parseSessionRequest(body, this.#traces, scenarios);
+    return this.createSession({ ...spec, media: { clips } });
   }
 
   async #answerTraces(request: Request): Promise<Response> {
@@ -151,9 +161,8 @@ export class Origin {
 
   async #answerCreation(request: Request): Promise<Response> {
     expectMethod(request, 'POST');
-    const { scenarios, folder } = this.#options;
-    const { id } = this.createSession(parseSessionRequest(await readBody(request), this.#traces, scenarios));
-    const below = `${folder}session/${id}/`;
+    const { id } = this.#createAsked(await readBody(request));
+    const below = `${this.#options.folder}session/${id}/`;
     return json({ id, manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST }, 201);
   }
 }

@@ -21,6 +21,8 @@ export interface PlayedStart {
   /** Mean quality of the segments, 0 to 100, and perceived QoE. */
   quality: number;
   perceived: number;
+  /** Received data per hour of video, abandoned downloads included. */
+  gigabytesPerHour: number;
 }
 
 export interface StartPair {
@@ -29,10 +31,11 @@ export interface StartPair {
   own: PlayedStart;
 }
 
-/** How much better MPC-L does, by name: in seconds of stalls, or in perceived QoE. */
+/** How much better MPC-L does, by name: in seconds of stalls, in perceived QoE, or in GB per hour. */
 export const MEASURES = {
   stalls: ({ rival, own }: StartPair) => rival.stallSeconds - own.stallSeconds,
   perceived: ({ rival, own }: StartPair) => own.perceived - rival.perceived,
+  data: ({ rival, own }: StartPair) => rival.gigabytesPerHour - own.gigabytesPerHour,
 };
 export type Measure = keyof typeof MEASURES;
 
@@ -49,7 +52,9 @@ export function playStarts(trace: Trace, scenario: Scenario, rival: string): Sta
     const { segments, stallCount, stallSeconds, qoe } = session;
     const qualities = qualitiesOf(segments, resolved);
     const quality = qualities.reduce((sum, one) => sum + one, 0) / qualities.length;
-    return { stallCount, stallSeconds, quality, perceived: qoe.perceived! };
+    const bits = segments.reduce((sum, { sizeBits, abandonedBits }) => sum + sizeBits + abandonedBits, 0);
+    const gigabytesPerHour = (3600 * bits) / (segments.length * segmentSeconds) / 8e9;
+    return { stallCount, stallSeconds, quality, perceived: qoe.perceived!, gigabytesPerHour };
   };
   const count = Math.floor((trace.durationSeconds - SECONDS) / EVERY_SECONDS) + 1;
   return Array.from({ length: count }, (_, i) => i * EVERY_SECONDS).map((startSeconds) => {

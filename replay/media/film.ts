@@ -1,0 +1,11 @@
+/** The clips of the demo's film: the bitrate of a rung is visible at a glance. */
+
+import { MAX_REPRESENTATIONS } from './clips.ts';
+import { type Clip, clipFromBase64 } from './fixture.ts';
+import { FILM_FIXTURES } from './fixtures/film.ts';
+
+/** A clip per rung. Above the sixth rung nobody sees a difference at the film's size. */
+export function filmClips(): Clip[] {
+  const clips = FILM_FIXTURES.map(clipFromBase64);
+  return Array.from({ length: MAX_REPRESENTATIONS }, (_, i) => clips[Math.min(i, clips.length - 1)]!);
+}
