@@ -61,15 +61,6 @@ test('simulate prints results in the schema on standard output, and nothing else
   expect(summary.map((row) => row.algorithm)).toEqual(['mpc-d', 'mpc-o']);
 });
 
-test.each(Object.keys(SCENARIOS))('plays scenario %s', async (name) => {
-  const { scenario, schema, sessions } = await played({ scenario: name, traces: TRACE, segments: '16' });
-  expect(scenario).toMatchObject(JSON.parse(JSON.stringify({ ...SCENARIOS[name], segmentCount: 16 })));
-  expect(sessions.every((session) => session.endedBy === 'end')).toBe(true);
-  const isLive = SCENARIOS[name]!.live !== undefined;
-  expect(schema).toBe(isLive ? 2 : 1);
-  expect(sessions.every(({ live }) => (live !== undefined) === isLive)).toBe(true);
-});
-
 test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
   const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
   const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });

@@ -1,35 +1,11 @@
-/** The scripts behind `npm run` explain themselves and refuse unknown arguments. */
+/** How the runner of the tests counts, and that the workflow's jobs are all tests. */
 
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { scripts: Record<string, string> };
-/** The project's own programs, without its dependencies. */
-const PROGRAMS = [
-  ...new Set(Object.values(scripts).flatMap((text) => text.match(/(?<=\bnode )(?!node_modules)[\w./-]+\.js/g) ?? [])),
-];
-
-/** Runs a program. The time limit ends a program that has accepted its arguments. */
-const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 30_000 });
-
-test.each(PROGRAMS)('%s explains itself', (program) => {
-  const { status, stdout, stderr } = run(program, '--help');
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(stdout).toMatch(/^usage: (npm|node) .*\n\n\S/);
-});
-
-/** For all programs, `commandLine` refuses unknown options (reproduce.test.ts), and arguments if they have none. */
-const TAKING = PROGRAMS.filter((program) => /\bpositionals\b/.test(readFileSync(`${ROOT}/${program}`, 'utf8')));
-test.each(['scripts/size.js', ...TAKING])('%s refuses what it does not know', (program) => {
-  const refused = run(program, 'no-such-argument');
-  expect(refused).toMatchObject({ status: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/no-such-argument.*\n\nusage: /);
-  expect(refused.stderr).not.toMatch(/^ +at /m);
-});
-
 const { browserTotals, PARTS } = await import(new URL('../scripts/test-totals.js', import.meta.url).href);
 
 test.each([

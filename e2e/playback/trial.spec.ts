@@ -1,11 +1,10 @@
-/** Trials with real players: viewers in arms, their reports in a collector, and the unchanged player in its own arm. */
+/** Trials with real players: viewers in arms, and their reports in a collector. */
 
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { type RunningCollector, startCollector } from '../../trial/collector/collector.ts';
 import { type SessionReport, validSessionReport } from '../../trial/session-report.ts';
-import { TIMING } from '../builds.ts';
 import { test as base, describePlayers, expect, isOlder, type LabPlayerName } from './playback-test.ts';
-import { openViewers, reportsIn, TRIAL_SCENARIO, type Viewer } from './viewers.ts';
+import { openViewers, reportsIn, TRIAL_SCENARIO } from './viewers.ts';
 
 const VIEWERS = 4;
 
@@ -89,18 +88,5 @@ describePlayers(PLAYERS, (playerName, reported) => {
     expect(Math.abs(report!.startupSeconds - seen.startupSeconds)).toBeLessThan(1);
     expect(Math.abs(report!.watchedSeconds - 5)).toBeLessThan(1.5); // With its stalls it would be above 8.
     expect(report!.meanBitrateBps! / 1e6).toBeCloseTo(1, 0);
-  });
-
-  test("the player's own arm is as without us: settings, requests and choices", TIMING, async ({ labPage, stream }) => {
-    const page = await openViewers(labPage);
-    // On this fast link the player's own algorithm has one choice, unless the host pauses.
-    const options = { ladderBps: [300e3, 1e6], segmentCount: 6, link: { 60: 60e6 }, rttSeconds: 0.01 };
-    const play = (viewer: Omit<Viewer, 'manifest'>) =>
-      page.evaluate((one) => window.view(one), { ...viewer, manifest: `${stream(options)}manifest.mpd` });
-    const [without, own] = await Promise.all([play({}), play({ trial: { name: 'e2e', share: 0 } })]);
-    expect(own.arm).toBe('player');
-    expect(own.settings).toEqual(without.settings);
-    expect(own.requested).toEqual(without.requested);
-    expect(own.requested.length).toBeGreaterThanOrEqual(6);
   });
 });

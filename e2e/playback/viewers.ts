@@ -3,9 +3,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import type { MediaPlayerClass } from 'dashjs';
-import type HlsPlayer from 'hls.js';
-import type shaka from 'shaka-player';
 import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import type * as trialEntry from '../../trial/index.ts';
 import { built } from '../builds.ts';
@@ -26,10 +23,6 @@ export interface Viewer {
 
 export interface Seen {
   arm: string | undefined;
-  /** The representation of each request for video. */
-  requested: string[];
-  /** All settings of the player, before and after. */
-  settings: string[];
   /** Time from the call to the first picture, and later time without a moving picture, by the playhead. */
   startupSeconds: number;
   stallSeconds: number;
@@ -50,17 +43,9 @@ function installViewers(): void {
   window.stopAll = () => {
     for (const stop of stops) stop();
   };
-  const textOf = (settings: object) =>
-    JSON.stringify(settings, (_, value) => (typeof value === 'function' ? String(value) : value));
-
   window.view = async ({ manifest, trial, report }) => {
     const { assignArm } = window.LeoAbrTrial ?? {};
     const arm = trial && ('config' in trial ? await assignArm(trial) : assignArm(trial));
-    const settings: string[] = [];
-    const keep = (player: MediaPlayerClass | HlsPlayer | shaka.Player) => {
-      if ('config' in player) settings.push(textOf(player.config));
-      else settings.push(textOf('getSettings' in player ? player.getSettings() : player.getConfiguration()));
-    };
     const calledMs = performance.now();
     let [movedMs, position, startupSeconds, stallSeconds] = [calledMs, 0, 0, 0];
     const watch = (video: HTMLVideoElement) => {
@@ -75,7 +60,6 @@ function installViewers(): void {
       requestAnimationFrame(() => watch(video));
     };
     const before = ({ player, handle, video }: LabPlayer<never>) => {
-      keep(player);
       watch(video);
       if (!trial) return;
       const reports = window.LeoAbrTrial.reportSessions(player, { arm, leoAbr: handle, report });
@@ -83,13 +67,11 @@ function installViewers(): void {
     };
     const options = { abandon: true, ...arm?.options };
     const lab = await window.lab.play({ manifest, options, isPlain: !arm?.options, height: 180, before });
-    const { player, video, requests } = lab as LabPlayer<never>;
+    const { video } = lab;
     // A shipped link may be blocked for longer than `lab.until` waits.
     const isOver = () => video.ended || video.currentTime > video.duration - 0.1;
     while (!isOver()) await new Promise((resolve) => setTimeout(resolve, 50));
-    keep(player);
-    const requested = requests.map(({ representationId }) => representationId);
-    return { arm: arm?.arm, requested, settings, startupSeconds, stallSeconds };
+    return { arm: arm?.arm, startupSeconds, stallSeconds };
   };
 }
 

@@ -1,9 +1,46 @@
-import { expect, test } from '@jest/globals';
-import { broken } from '../../session/scripted.fixture.ts';
-import { assignArm, type TrialOptions } from '../index.ts';
-import { define, items, STORAGE, usePage } from './config.fixture.ts';
+import { beforeEach, expect, jest, test } from '@jest/globals';
+import { draws } from '../../abr/property.fixture.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
+import { resolveOptions } from '../../session/page/options.ts';
+import { broken, wait } from '../../session/scripted.fixture.ts';
+import * as dash from '../../src/dash/fake-player.fixture.ts';
+import * as hls from '../../src/hls/fake-player.fixture.ts';
+import type { LeoAbrOptions } from '../../src/index.ts';
+import * as shaka from '../../src/shaka/fake-player.fixture.ts';
+import { type Arm, assignArm, type ConfiguredTrial, type TrialOptions } from '../index.ts';
+import { observe, PLAIN, playSession } from './observed-session.fixture.ts';
+import { define, items, STORAGE, settled, usePage } from './page.fixture.ts';
 
 usePage();
+hls.useWindow();
+
+const URL_OF = 'https://cdn.example/leo-abr.json';
+const GOOD = { schema: 1, enabled: true, trial: 'spring', shares: { player: 0.5, 'mpc-l': 0.5 } };
+const VIEWERS = Array.from({ length: 2000 }, (_, i) => `viewer ${i}`);
+
+/** What the address answers. */
+let answer: () => Response | Promise<Response>;
+const answers = (next: typeof answer) => {
+  answer = next;
+};
+const asked: [url: string, init: RequestInit][] = [];
+const says = (config: unknown, status = 200) => {
+  answer = () => new Response(typeof config === 'string' ? config : JSON.stringify(config), { status });
+};
+
+beforeEach(() => {
+  asked.length = 0;
+  define('fetch', async (url: string, init: RequestInit) => {
+    asked.push([url, init]);
+    return answer();
+  });
+  define('location', { origin: 'http://page.example', href: 'http://page.example/watch/' });
+  says(GOOD);
+});
+
+const warn = jest.fn();
+const assign = (more: Partial<ConfiguredTrial> = {}) =>
+  assignArm({ config: URL_OF, key: 'viewer 1', logger: { warn }, ...more });
 
 const keys = (count: number) => Array.from({ length: count }, (_, i) => `viewer ${i}`);
 const armsOf = (trial: TrialOptions, count = 20_000) => keys(count).map((key) => assignArm({ ...trial, key }));
@@ -17,12 +54,6 @@ test('an assignment is reproducible from name and key', () => {
   const trial = { name: 'spring', share: 0.5, key: 'somebody' };
   const arm = { trial: 'spring', arm: 'leo-abr', armShare: 0.5, unit: 'viewer', cluster: 674, options: {} };
   expect([assignArm(trial), assignArm({ ...trial })]).toEqual([arm, arm]);
-});
-
-test.each([0.1, 0.5, 0.9])('an assignment gives the share %d to the plugin', (share) => {
-  const arms = armsOf({ name: 'balance', share });
-  expectShare(arms.filter(({ arm }) => arm === 'leo-abr').length, arms.length, share);
-  expect(new Set(arms.map(({ arm, armShare }) => `${arm} ${armShare}`)).size).toBe(2);
 });
 
 test('an assignment of an A/A trial is balanced, by cluster too, and independent of another trial', () => {
@@ -99,4 +130,222 @@ test.each<[object | undefined, string]>([
   [{ name: 'a', storage: 0 }, 'trial.storage'],
 ])('%j is refused', (trial, field) => {
   expect(() => assignArm(trial as never)).toThrow(field);
+});
+
+test('a configuration by URL, or as an object, assigns an arm with its options', async () => {
+  const config = { ...GOOD, shares: { 'mpc-l': 1 }, options: { saveData: true, risk: 0.3 } } as const;
+  says(config);
+  const arm = { trial: 'spring', arm: 'mpc-l', armShare: 1, unit: 'viewer', options: config.options };
+  expect(await assign()).toMatchObject(arm);
+  expect(await assign({ config: new URL(URL_OF) })).toMatchObject(arm);
+  expect(await assign({ config: config as never })).toMatchObject(arm);
+  expect(asked).toHaveLength(2);
+  expect(asked[0]).toEqual([URL_OF, { cache: 'no-cache', credentials: 'omit', redirect: 'error' }]);
+});
+
+test.each<[string | URL]>([
+  ['https://cdn.example/a.json'],
+  ['/a.json'],
+  ['a.json'],
+  ['http://page.example/a.json'],
+  ['http://localhost:8080/a.json'],
+  ['http://127.0.0.1/a.json'],
+  [new URL('http://[::1]:80/a.json')],
+])('a configuration may be at %s', async (config) => {
+  expect(await assign({ config })).toMatchObject({ trial: 'spring' });
+});
+
+test.each<[unknown, string]>([
+  ['http://cdn.example/a.json', 'trial.config: expected a URL with https, or of the page'],
+  ['http://localhost.example/a.json', 'trial.config'],
+  ['data:application/json,{}', 'trial.config'],
+  ['https://', 'trial.config'],
+])('a configuration may not be at %s', async (config, message) => {
+  await expect(assign({ config: config as string })).rejects.toThrow(message);
+});
+
+test.each<[object, string]>([
+  [{ configSeconds: 11 }, 'trial.configSeconds: expected a number from 0 to 10, got 11'],
+  [{ share: 0.5 }, 'trial.share: expected a known field'],
+  [{ name: 'a' }, 'trial.name: expected a known field'],
+  [{ wait: 1 }, 'trial.wait'],
+  [{ unit: 'day' }, 'trial.unit'],
+])('beside a configuration, %j is refused', async (more, message) => {
+  await expect((async () => assign(more))()).rejects.toThrow(message);
+});
+
+test.each([
+  ['by default', 0.3, {}],
+  ['with configSeconds', 2, { configSeconds: 2 }],
+])('%s, the page waits %d s at most; a late configuration is for the next session', async (_, seconds, given) => {
+  let respond: (response: Response) => void = () => {};
+  const late = new Promise<Response>((resolve) => {
+    respond = resolve;
+  });
+  answers(() => late);
+  let arm: unknown = 'waiting';
+  void assign(given).then((found) => {
+    arm = found;
+  });
+  wait(seconds - 0.01);
+  await settled();
+  expect(arm).toBe('waiting');
+  wait(0.02);
+  await settled();
+  expect(arm).toBeUndefined();
+  respond(new Response(JSON.stringify(GOOD)));
+  await settled();
+  answers(() => Promise.reject(new TypeError('Failed to fetch')));
+  expect(await assign()).toMatchObject({ trial: 'spring' });
+});
+
+const BYTES = new Uint8Array(99);
+/** In place of a good configuration. */
+const FAULTS: [why: string, fault: () => void][] = [
+  ['unreachable', () => answers(() => Promise.reject(new TypeError('Failed to fetch')))],
+  ['not found', () => says(GOOD, 404)],
+  ['no JSON', () => says('<html>')],
+  ['of another schema', () => says({ ...GOOD, schema: 2 })],
+  ['with an unknown field', () => says({ ...GOOD, share: 1 })],
+  ['with an unknown option', () => says({ ...GOOD, options: { sizes: 'https://evil.example' } })],
+  ['with an invalid option', () => says({ ...GOOD, options: { risk: 2 } })],
+  ['without enabled', () => says({ ...GOOD, enabled: undefined })],
+  ['with shares of a sum above 1', () => says({ ...GOOD, shares: { player: 0.99, 'mpc-l': 0.1 } })],
+  ['with four arms', () => says({ ...GOOD, shares: { a: 0, b: 0, c: 0, player: 1 } })],
+  ['above 16 kB', () => says(JSON.stringify(GOOD) + ' '.repeat(16_384))],
+  ['endless', () => answers(() => new Response(new ReadableStream({ pull: (body) => body.enqueue(BYTES) })))],
+];
+
+test.each(FAULTS)('a configuration that is %s means the last good one of a day, else no trial', async (_, fault) => {
+  warn.mockClear();
+  fault();
+  expect(await assign()).toBeUndefined();
+  expect(warn).toHaveBeenCalledTimes(1);
+  says(GOOD);
+  const arm = await assign();
+  expect(arm).toMatchObject({ trial: 'spring' });
+  fault();
+  wait(86_000);
+  expect(await assign()).toEqual(arm);
+  expect(await assign({ config: 'https://other.example/' })).toBeUndefined();
+  wait(500);
+  expect(await assign()).toBeUndefined();
+});
+
+test('a blocked or foreign storage keeps nothing, and breaks nothing', async () => {
+  items.set('leo-abr-trial', '{"url":"https://cdn.example/leo-abr.json","atMs":"x","config":{}}');
+  says('{');
+  expect(await assign()).toBeUndefined();
+  Reflect.deleteProperty(globalThis, 'localStorage');
+  expect(await assign()).toBeUndefined();
+  says(GOOD);
+  expect(await assign()).toMatchObject({ trial: 'spring' });
+});
+
+test('with storage: false nothing is kept, and nothing kept is read', async () => {
+  expect(await assign({ storage: false })).toMatchObject({ trial: 'spring' });
+  expect([...items]).toEqual([]);
+  await assign();
+  expect(items.size).toBe(1);
+  says('{');
+  expect(await assign()).toMatchObject({ trial: 'spring' });
+  expect(await assign({ storage: false })).toBeUndefined();
+});
+
+const armsAt = (shares: object) =>
+  Promise.all(VIEWERS.map(async (key) => (await assign({ key, config: { ...GOOD, shares } as never }))!.arm));
+const moves = (from: string[], to: string[]) =>
+  new Set(from.flatMap((arm, i) => (arm === to[i] ? [] : [`${arm} to ${to[i]}`])));
+
+test('shares that ramp move viewers from player to the arm alone, and back', async () => {
+  const steps = [0.01, 0.05, 0.2, 0.5, 1];
+  const arms = await Promise.all(steps.map((share) => armsAt({ player: 1 - share, 'mpc-l': share })));
+  for (const [i, of] of arms.entries()) {
+    const hits = of.filter((arm) => arm === 'mpc-l').length;
+    const deviation = Math.sqrt(VIEWERS.length * steps[i]! * (1 - steps[i]!));
+    expect(Math.abs(hits - steps[i]! * VIEWERS.length)).toBeLessThanOrEqual(5 * deviation);
+    if (i === 0) continue;
+    expect(moves(arms[i - 1]!, of)).toEqual(new Set(['player to mpc-l']));
+    expect(moves(of, arms[i - 1]!)).toEqual(new Set(['mpc-l to player']));
+  }
+});
+
+test('shares of two arms beside player do not move their viewers to one another', async () => {
+  const before = await armsAt({ player: 0.9, careful: 0.05, 'mpc-l': 0.05 });
+  const after = await armsAt({ 'mpc-l': 0.4, player: 0.3, careful: 0.3 });
+  expect(moves(before, after)).toEqual(new Set(['player to careful', 'player to mpc-l']));
+  expect(moves(before, await armsAt({ player: 0.5, careful: 0.05, 'mpc-l': 0.45 }))).toEqual(
+    new Set(['player to mpc-l']),
+  );
+});
+
+/** The plugin in a fake player, as an arm's options attach it. */
+const ATTACHED: ((options: LeoAbrOptions) => { handle: { state: { faults: readonly unknown[] } } })[] = [
+  (options) => dash.attached(options),
+  (options) => hls.attached(options),
+  (options) => shaka.attached(options),
+];
+
+test('a trial that is switched off has no new session, also while the address fails', async () => {
+  says({ ...GOOD, shares: { 'mpc-l': 1 } });
+  expect(await assign()).toMatchObject({ arm: 'mpc-l' });
+  says({ ...GOOD, enabled: false });
+  expect(await Promise.all(VIEWERS.slice(0, 20).map((key) => assign({ key })))).toEqual(Array(20).fill(undefined));
+  answers(() => Promise.reject(new TypeError('Failed to fetch')));
+  expect(await assign()).toBeUndefined();
+});
+
+/** Configurations that somebody who took over the address might serve. Some are valid. */
+function hostile(random: () => number): string {
+  const one = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)]!;
+  const values: readonly unknown[] = [
+    ...[null, true, false, 0, 1, -1, 0.3, 20, 1e308, '', 'mpc-d', 'auto', 'https://evil.example/', 'x'.repeat(9000)],
+    ...JSON.parse('[[], {}, [1], {"player":1}, {"mpc-l":1}, {"a":0.5,"b":0.5}, {"decide":1}, {"constructor":1}]'),
+  ];
+  const options = [
+    ...['risk', 'watchSeconds', 'abandon', 'maxWastedShare', 'prior', 'pageLoad', 'horizon', 'qoe', 'saveData'],
+    ...['controller', 'forecasters', 'sizes', 'quality', 'live', 'seed', 'logger', 'debug', 'weights', 'toString'],
+  ];
+  const some = () => Object.fromEntries(Array.from({ length: 3 }, () => [one(options), one(values)]));
+  const shares = () => one<unknown>([{ 'mpc-l': 1 }, { player: 0.5, 'mpc-l': 0.5 }, one(values)]);
+  const config = { ...GOOD, shares: { 'mpc-l': 1 } };
+  const kinds: (() => unknown)[] = [
+    () => ({ ...config, options: some() }),
+    () => ({ ...config, options: { [one(options)]: one(values) } }),
+    () => ({ ...config, shares: shares() }),
+    () => ({ ...config, [one([...Object.keys(GOOD), '__proto__', 'x'])]: one(values) }),
+    () => `{"__proto__":{"enabled":true},${JSON.stringify(config).slice(1)}`,
+    () => JSON.stringify(config).slice(0, Math.floor(random() * 90)),
+    () => '['.repeat(Math.floor(random() * 20_000)),
+    () => '{"a":'.repeat(3000),
+    () => JSON.stringify({ ...config, options: { watchSeconds: 9 } }).replace('9', '1e999'),
+    () => JSON.stringify(config).replace(':1}', one([':1e999}', ':-0}', ':1e-999}', ':NaN}', ':1,"mpc-l":0.1}'])),
+    () => `{"enabled":false,${JSON.stringify(config).slice(1)}`,
+    () => one(['\ufeff', '\ufffe', '\u0000', '{},']) + JSON.stringify(config),
+    () => JSON.stringify(config).replace('spring', one(['\ud800', '\u0000', '\r\n', '\u2028', '\u202e', '"', '..'])),
+    () => one(values),
+  ];
+  const kind = one(kinds)();
+  return typeof kind === 'string' ? kind : JSON.stringify(kind);
+}
+
+test('of many hostile configurations none breaks playback', async () => {
+  const random = seededRandom(13);
+  const counts = { player: 0, 'leo-abr': 0, none: 0 };
+  for (let i = 0; i < draws(10_000); i++) {
+    items.clear();
+    says(hostile(random), random() < 0.05 ? 500 : 200);
+    const arm: Arm<LeoAbrOptions> | undefined = await assign({ logger: null, key: `viewer ${i}` });
+    counts[arm ? (arm.options ? 'leo-abr' : 'player') : 'none']++;
+    if (arm?.options) resolveOptions({ ...arm.options, logger: null });
+    if (i % 10 > 0) continue;
+    const { handle } = arm?.options ? ATTACHED[i % 3]!({ ...arm.options, logger: null }) : {};
+    if (handle) expect(handle.state.faults).toEqual([]);
+    if (i % 100 > 0) continue;
+    const { plain, seen, reports } = observe(Object.values(PLAIN)[i % 3]!, { arm, leoAbr: handle as never });
+    playSession(plain);
+    reports.stop();
+    expect(seen).toMatchObject([{ started: true }]);
+  }
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(20);
 });

@@ -2,8 +2,8 @@ import { beforeEach, expect, jest, test } from '@jest/globals';
 import { broken, wait } from '../../session/scripted.fixture.ts';
 import type { ReportOptions } from '../index.ts';
 import { validSessionReport } from '../session-report.ts';
-import { define, items, settled, usePage } from './config.fixture.ts';
 import { observe, PLAIN, play, playSession } from './observed-session.fixture.ts';
+import { define, items, settled, usePage } from './page.fixture.ts';
 
 usePage();
 

@@ -119,7 +119,7 @@ const SESSIONS_PER_VIEWER = 3;
 /** Viewers leave after one of these numbers of segments. */
 const WATCHED_SEGMENTS = [4, 10, 24, 48];
 
-/** `TRIALS=2000 npm run unit -- replay/evaluation/cluster-ratios` prints the figures of docs/findings.md. */
+/** `TRIALS=2000 npm run unit -- replay/evaluation/statistics` prints the figures of docs/findings.md. */
 const TRIALS = Number(process.env['TRIALS'] ?? 150);
 const IS_FULL = TRIALS >= 2000;
 const STARTS = IS_FULL ? 40 : 8;
