@@ -136,7 +136,7 @@ export class LateAnswers {
    */
   find(bits: number, agoSeconds: number, canWait: boolean, then: (source: ResponseSource) => void): boolean {
     const sinceMs = this._host.nowMs() - 1000 * agoSeconds;
-    const sourceOf = () => this._responses && this._responses.sourceOf(sinceMs, bits / 8);
+    const sourceOf = () => this._responses?.sourceOf(sinceMs, bits / 8);
     const source = sourceOf();
     if (!this._responses || source || !canWait) {
       then(source);

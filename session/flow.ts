@@ -60,7 +60,7 @@ export class Flow {
     this.clock = new SessionClock(host, { timeSource, events, requests });
     // Forecasts look for handovers only if a choice or a listener depends on them.
     const needsHandovers = () => options.cmcd || events.isWatched || this.session.live.isRequested;
-    this.forecasting = newForecasting && newForecasting({ events, port, needsHandovers });
+    this.forecasting = newForecasting?.({ events, port, needsHandovers });
     this.pacing = port.rate && new Pacing(port.rate, this, host);
     this._answers = new LateAnswers(host, guard);
     this._ticker = new Ticker(host, this.clock, { guard, isNeeded: () => this._isTicking(), tick: this._tick });
@@ -195,8 +195,7 @@ export class Flow {
   private _reconsider(nowSeconds: number): Moment | undefined {
     const { session, controller, port } = this;
     const { active } = session;
-    if (!active || !active.mayBeReconsidered(nowSeconds) || !(controller.reconsider || active.isRefused))
-      return undefined;
+    if (!active?.mayBeReconsidered(nowSeconds) || !(controller.reconsider || active.isRefused)) return undefined;
     this._catchUp();
     const inFlight = session.inFlight(nowSeconds);
     const situation = inFlight && this.situation();

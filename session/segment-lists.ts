@@ -132,7 +132,7 @@ export interface QualityFile {
 
 export const QUALITY_LISTS: SegmentLists = {
   name: 'quality',
-  listOf: (entry: { quality?: unknown } | null) => entry && entry.quality,
+  listOf: (entry: { quality?: unknown } | null) => entry?.quality,
   expected: 'qualities from 0 to 100',
   holds: (quality) => quality >= 0 && quality <= 100,
 };

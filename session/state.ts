@@ -203,7 +203,7 @@ export class UpcomingSegments {
   /** The representation's segment in the k-th row; undefined where the stream does not list it. */
   of(id: string, k: number): ListedSegment | undefined {
     const { segmentAt } = this._situation;
-    return segmentAt && segmentAt(this.positionOf(k), id);
+    return segmentAt?.(this.positionOf(k), id);
   }
 
   /** Whether the stream lists the representation's segments. */

@@ -23,7 +23,7 @@ export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: 
 
 /** Duration of the k-th segment from now, in seconds of media. */
 export function secondsAt({ upcomingSeconds, segmentSeconds }: PlayerState, k: number): number {
-  return (upcomingSeconds && upcomingSeconds[k]) || segmentSeconds;
+  return upcomingSeconds?.[k] || segmentSeconds;
 }
 
 /** Qualities of the k-th segment from now. Unknown ones equal the last known segment's, or the bitrates'. */

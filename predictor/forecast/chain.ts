@@ -48,7 +48,7 @@ export class ForecastChain implements Forecaster {
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
     for (const one of this._forecasters) {
-      this._guarded(one, () => one.tellTime && one.tellTime(atSeconds, utcMs, uncertaintySeconds));
+      this._guarded(one, () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
     }
   }
 

@@ -94,7 +94,7 @@ export class Pacing {
     const { started, live: stream } = session;
     const isAsked = stream.isRequested && controller.pace && controller !== this._failed;
     const situation = isAsked ? (kept ? kept.situation : this._flow.situation()) : undefined;
-    if (!situation || !situation.live || !situation.live.isPaceable) return false;
+    if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     if (this._goesBack(situation.live, playback.isPaused)) return false;
     const inFlight = kept ? kept.inFlight : session.inFlight(nowSeconds);

@@ -130,7 +130,7 @@ export class PluginManager {
     // Shaka had this segment before it asked, and has requested the next one.
     if (flow.isLoading) return;
     this._heedPage();
-    if (this._selected && this._selected.isRequested) this._selected = undefined;
+    if (this._selected?.isRequested) this._selected = undefined;
     if (this._selected) return;
     this._isDue = true;
     this._decideIfDue();
@@ -267,7 +267,7 @@ export class PluginManager {
       if (this._isLeft) return;
       this._isLoaded = true;
       port.manager = this;
-      port.switchCallback = (...how) => this._isEnabled && this._switchTo && this._switchTo(...how);
+      port.switchCallback = (...how) => this._isEnabled && this._switchTo?.(...how);
       this._setVariants();
     }
     if (!element) return;

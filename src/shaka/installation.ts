@@ -41,7 +41,7 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
   const present: () => AbrManager = player.getConfiguration().abrFactory;
   const known = FACTORIES.get(present);
   // A detached factory is not referenced from here, so that it can be freed.
-  const isTaken = known && known.isAttached() ? known.isAttached : undefined;
+  const isTaken = known?.isAttached() ? known.isAttached : undefined;
   const replaced = known && !isTaken ? known.replaced : present;
   let installation: ShakaInstallation | undefined;
   const handle = createHandle({ options, tools }, PAGE, (resolved, events) => {
@@ -57,7 +57,7 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
     if (isMaking) return shakasManager(player);
     isMaking = true;
     try {
-      return installation && !(isTaken && isTaken()) ? installation.newManager() : replaced();
+      return installation && !isTaken?.() ? installation.newManager() : replaced();
     } finally {
       isMaking = false;
     }
@@ -160,8 +160,8 @@ class ShakaInstallation implements Installation, Attachment {
     };
     const handlers = {
       ...requests.handlers,
-      unloading: () => this.playing && this.playing.sourceEnded(),
-      segmentappended: (event: { contentType: string; end: number }) => this.playing && this.playing.appended(event),
+      unloading: () => this.playing?.sourceEnded(),
+      segmentappended: (event: { contentType: string; end: number }) => this.playing?.appended(event),
     };
     const networking = player.getNetworkingEngine();
     networking?.registerRequestFilter(filter);

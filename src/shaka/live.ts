@@ -25,7 +25,7 @@ export class LiveStream {
   }
 
   get description() {
-    return this._manifest && this._manifest.serviceDescription;
+    return this._manifest?.serviceDescription;
   }
 
   /** The time of the live stream; undefined on demand. */

@@ -67,7 +67,7 @@ export class ShakaPort implements PlayerPort {
   }
 
   get settings(): AbrSettings {
-    return (this.manager && this.manager.settings) || this._player.getConfiguration().abr;
+    return this.manager?.settings || this._player.getConfiguration().abr;
   }
 
   /** Streams without video or without bitrates are left to Shaka. */
