@@ -5,3 +5,4 @@ export * from './mpc/capacity-path.ts';
 export * from './qoe/perceived-qoe.ts';
 export * from './qoe/qoe.ts';
 export * from './qoe/quality.ts';
+export * from './qoe/session-qoe.ts';

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../abr/statistics/random.ts';
-import { STORAGE_KEY } from '../session/forecasting/forecasting.ts';
+import { STORAGE_KEY } from '../session/forecasting/prior-forecaster.ts';
 import type { LeoAbrHandle } from '../session/page/handle.ts';
 import { useManualClock, wait } from '../session/scripted.fixture.ts';
 import { LADDER_BPS, ranges } from '../session/stand-in.fixture.ts';

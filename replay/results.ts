@@ -43,7 +43,7 @@ export interface SessionResult {
   meanBitrateBps: number;
   stallSeconds: number;
   stallCount: number;
-  /** Freezes of at least 0.1 s, and shorter ones (abr/qoe/qoe.ts). Older files lack them: each stall counts as one. */
+  /** Freezes of at least 0.1 s, and shorter ones (abr/qoe/session-qoe.ts). Older files lack them: each stall counts as one. */
   freezeCount?: number;
   shortFreezeCount?: number;
   startupSeconds: number;

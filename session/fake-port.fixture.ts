@@ -3,7 +3,8 @@
 import { assemble } from './assemble.ts';
 import { Flow } from './flow.ts';
 import { HOST } from './host.fixture.ts';
-import { type DecisionEvent, Events } from './page/events.ts';
+import type { DecisionEvent } from './page/event-types.ts';
+import { Events } from './page/events.ts';
 import type { LeoAbrOptions } from './page/option-types.ts';
 import { resolveOptions } from './page/options.ts';
 import type { Choice, LivePosition, PlayerPort, Segment, Situation } from './player-port.ts';

@@ -21,8 +21,8 @@ import { Pacing } from './live/pacing.ts';
 import type { Events, Guard } from './page/events.ts';
 import type { Beginning, Choice, Outcome, PlayerPort, Progress, Situation } from './player-port.ts';
 import { Request, type VideoRequest } from './request.ts';
-import { loadLists, SegmentQualities } from './segment-lists.ts';
-import { SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
+import { loadLists, SegmentQualities, SIZE_LISTS } from './segment-lists.ts';
+import { SegmentSizes } from './segment-sizes.ts';
 import { type End, Session } from './session.ts';
 import { type Input, isSame, type Moment, playerState } from './state.ts';
 

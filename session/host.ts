@@ -1,4 +1,4 @@
-/** What a session needs of the place where it runs: a page (`src/adapter-kit.ts`), or the simulator. */
+/** What a session needs of the place where it runs: a page (`src/page-host.ts`), or the simulator. */
 
 import type { SessionContext } from '../abr/forecast.ts';
 

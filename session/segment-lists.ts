@@ -51,6 +51,28 @@ export async function loadLists<T>(
   }
 }
 
+/**
+ * `sizes.json`: per representation id, the bytes of each segment in order, with their durations if representations have
+ * different boundaries. If periods share the id, their segments follow one another. The file of a live stream may grow.
+ */
+export interface SizesFile {
+  /** Index of the lists' first segment, which counts as `PlayerState.segmentIndex` does. Default 0. */
+  firstIndex?: number;
+  representations: Record<string, readonly number[] | { bytes: readonly number[]; seconds?: readonly number[] }>;
+}
+
+export const SIZE_LISTS: SegmentLists = {
+  name: 'sizes',
+  listOf: (entry: { bytes?: unknown } | readonly number[] | null) =>
+    entry && 'bytes' in Object(entry) ? (entry as { bytes?: unknown }).bytes : entry,
+  expected: 'bytes from 1 to 1e12',
+  // With far larger sizes, a plan's sums would be infinite and their differences NaN.
+  holds: (bytes) => bytes >= 1 && bytes <= 1e12,
+};
+
+/** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
+export const parseSizes = (value: unknown): SizesFile => parseLists(value, SIZE_LISTS);
+
 /** A segment in a list: its number, and its boundaries where they are known. */
 export type Found = { value: number | undefined } & Partial<ListedSegment>;
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { Situation } from './player-port.ts';
 import { broken } from './scripted.fixture.ts';
-import { loadLists } from './segment-lists.ts';
-import { parseSizes, type SegmentQuestion, SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
+import { loadLists, parseSizes, SIZE_LISTS } from './segment-lists.ts';
+import { type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
 import { UpcomingSegments } from './state.ts';
 
 const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({

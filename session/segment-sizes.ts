@@ -1,7 +1,7 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
 import type { Segment, Situation } from './player-port.ts';
-import { type Found, parseLists, type SegmentLists, SegmentTable } from './segment-lists.ts';
+import { type Found, SegmentTable, SIZE_LISTS, type SizesFile } from './segment-lists.ts';
 import type { UpcomingSegments, UpcomingSizes } from './state.ts';
 
 /** A segment counts this much less with each later segment, so that a few segments show a change of scene. */
@@ -23,28 +23,6 @@ const PEAK_SHARE = 0.9;
 const PEAK_HALF_LIFE_SECONDS = 300;
 /** The file of a live stream is read again after this number of requests for video. */
 const RELOADED_AFTER = 3;
-
-/**
- * `sizes.json`: per representation id, the bytes of each segment in order, with their durations if representations have
- * different boundaries. If periods share the id, their segments follow one another. The file of a live stream may grow.
- */
-export interface SizesFile {
-  /** Index of the lists' first segment, which counts as `PlayerState.segmentIndex` does. Default 0. */
-  firstIndex?: number;
-  representations: Record<string, readonly number[] | { bytes: readonly number[]; seconds?: readonly number[] }>;
-}
-
-export const SIZE_LISTS: SegmentLists = {
-  name: 'sizes',
-  listOf: (entry: { bytes?: unknown } | readonly number[] | null) =>
-    entry && 'bytes' in Object(entry) ? (entry as { bytes?: unknown }).bytes : entry,
-  expected: 'bytes from 1 to 1e12',
-  // With far larger sizes, a plan's sums would be infinite and their differences NaN.
-  holds: (bytes) => bytes >= 1 && bytes <= 1e12,
-};
-
-/** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
-export const parseSizes = (value: unknown): SizesFile => parseLists(value, SIZE_LISTS);
 
 export interface SegmentQuestion extends Segment {
   /** Whether the segment belongs to a live stream. Default false. */

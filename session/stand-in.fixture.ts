@@ -1,6 +1,6 @@
 /** What the stand-ins for all players share: the stream, its media element, a bus of events, and downloads. */
 
-import type { DecisionEvent, FaultEvent } from './page/events.ts';
+import type { DecisionEvent, FaultEvent } from './page/event-types.ts';
 import type { LeoAbrHandle } from './page/handle.ts';
 import type { LeoAbrOptions } from './page/option-types.ts';
 import { wait } from './scripted.fixture.ts';

@@ -6,7 +6,7 @@ import { asPlayer, FakePlayer } from './dash/fake-player.fixture.ts';
 import { OldHls } from './hls/fake-player.fixture.ts';
 import * as hls from './hls.ts';
 import * as index from './index.ts';
-import { pageLoad } from './page-load.ts';
+import { pageLoad } from './page-host.ts';
 import { FakePlayer as FakeShaka } from './shaka/fake-player.fixture.ts';
 import * as shaka from './shaka.ts';
 

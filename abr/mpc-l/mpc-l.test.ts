@@ -5,7 +5,8 @@ import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { beginShare, changeCost, type QoeWeights, qoeWeights } from '../qoe/qoe.ts';
+import { beginShare, changeCost, type QoeWeights } from '../qoe/qoe.ts';
+import { qoeWeights } from '../qoe/session-qoe.ts';
 import {
   alongPath,
   anyQuantiles,

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { CandidateOutlook, Controller, InFlight, PlayerState } from '../controller.ts';
 import { createLiveMpcL } from '../mpc-l/live/live-mpc-l.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { beginShare, sessionQoe } from '../qoe/qoe.ts';
+import { beginShare } from '../qoe/qoe.ts';
+import { sessionQoe } from '../qoe/session-qoe.ts';
 import {
   alongPath,
   anyDownloads,

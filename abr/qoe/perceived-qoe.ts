@@ -7,7 +7,7 @@
  * This is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may make it negative.
  */
 
-import { freezesOf, type PlayedSession, QOE_UNIT_SECONDS, type QoeWeights, type Stall, stallCost } from './qoe.ts';
+import { QOE_UNIT_SECONDS, type QoeWeights } from './qoe.ts';
 
 export interface PerceivedPrices {
   /** Cost of a freeze's begin, less if it is short (`beginShare`), and of each of its seconds of the clock. */
@@ -54,30 +54,4 @@ export function perceivedWeights(
     lambda: units * fall,
     rise: units * rise,
   };
-}
-
-export interface SeenSession extends Omit<PlayedSession, 'bitratesBps' | 'stallSeconds'> {
-  /** Quality of each segment, 0 to 100, in order of playback. */
-  qualities: readonly number[];
-  /** In order. */
-  stalls: readonly Stall[];
-}
-
-export function freezesCost(stalls: readonly Stall[], { stall, stallSecond: mu }: PerceivedPrices): number {
-  return freezesOf(stalls).reduce((sum, seconds) => sum + stallCost({ mu, stall }, seconds), 0);
-}
-
-/** Per 4 s of media; NaN of an empty session. */
-export function perceivedQoe(session: SeenSession, prices: PerceivedPrices = PERCEIVED_PRICES): number {
-  const { qualities, segmentSeconds } = session;
-  let sum = 0;
-  let previous: number | undefined;
-  for (const quality of qualities) {
-    sum += (quality * segmentSeconds) / QOE_UNIT_SECONDS;
-    const change = quality - (previous ?? quality);
-    sum -= change < 0 ? -prices.fall * change : prices.rise * change;
-    previous = quality;
-  }
-  sum -= freezesCost(session.stalls, prices) + prices.startupSecond * session.startupSeconds;
-  return sum / (((session.segmentCount ?? qualities.length) * segmentSeconds) / QOE_UNIT_SECONDS);
 }

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { PERCEIVED_PRICES, perceivedQoe, perceivedWeights } from './perceived-qoe.ts';
-import { beginShare, freezeCounts, freezesOf, stallCost } from './qoe.ts';
+import { PERCEIVED_PRICES, perceivedWeights } from './perceived-qoe.ts';
+import { beginShare, stallCost } from './qoe.ts';
 import { type Encoding, modelledQuality, usualDisplayedLines } from './quality.ts';
+import { freezeCounts, freezesOf, perceivedQoe } from './session-qoe.ts';
 
 const SEED = { seed: 54 };
 const RATES = between(5e4, 2e8);

@@ -1,5 +1,5 @@
 /**
- * Quality of experience, which planners maximise and which scores sessions:
+ * Prices of quality of experience, which planners maximise and which scores sessions (session-qoe.ts):
  *
  *   QoE = ( sum q(R) * segmentSeconds/4 - mu * (startup + stall seconds) - lambda * sum |q(R) - q(R previous)| )
  *         / (media seconds / 4)
@@ -11,9 +11,6 @@
 
 /** Seconds of media that count for one unit of quality. */
 export const QOE_UNIT_SECONDS = 4;
-
-/** `linear`: q = Mbit/s. `log`: q = ln(R/Rmin). `hd`: Pensieve's table, for Pensieve's ladder alone. */
-export type QoeForm = 'linear' | 'log' | 'hd';
 
 /** What a controller maximises. `perceived`: quality as people see it (perceived-qoe.ts). */
 export type Objective = 'perceived' | 'linear' | 'log';
@@ -35,11 +32,6 @@ export interface QoeWeights {
   outage?: number;
 }
 
-/** Pensieve's ladder and its QoE-HD qualities. */
-const PENSIEVE_LADDER_BPS = [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3];
-const PENSIEVE_HD_QUALITY = [1, 2, 3, 12, 15, 20];
-const PENSIEVE_HD_MU = 8;
-
 /**
  * The weights for any ladder in bit/s, ascending. mu is the quality of the top bitrate. This prices a second of stall at
  * four seconds of media, where viewers price it at less than one. So an outage costs mu alone: at the cost of its stall,
@@ -50,17 +42,6 @@ export function bitrateWeights(form: 'linear' | 'log', ladderBps: readonly numbe
   const quality = (bps: number) => (form === 'linear' ? bps / 1e6 : Math.log(bps / lowestBps));
   const mu = quality(ladderBps[ladderBps.length - 1] || 1);
   return { quality, mu, lambda: 1, outage: mu };
-}
-
-/** `bitrateWeights`, or Pensieve's weights for `hd`, which are undefined on other ladders. */
-export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeights | undefined {
-  if (form !== 'hd') return bitrateWeights(form, ladderBps);
-  if (ladderBps.join() !== PENSIEVE_LADDER_BPS.join()) return undefined;
-  return {
-    quality: (bps) => PENSIEVE_HD_QUALITY[PENSIEVE_LADDER_BPS.indexOf(bps)] ?? Number.NaN,
-    mu: PENSIEVE_HD_MU,
-    lambda: 1,
-  };
 }
 
 export type StallPrices = Pick<QoeWeights, 'mu' | 'stall'>;
@@ -77,48 +58,11 @@ export function changeCost({ lambda, rise = lambda }: ChangePrices, from: number
   return to > from ? rise * (to - from) : lambda * (from - to) || 0;
 }
 
-/** The parts of a session that QoE counts. */
-export interface PlayedSession {
-  /** Bitrate of each segment in bit/s, in order of playback. */
-  bitratesBps: readonly number[];
-  segmentSeconds: number;
-  startupSeconds: number;
-  stallSeconds: number;
-  /** Planned segments. Segments that never arrived have quality 0. Default: the number of played segments. */
-  segmentCount?: number;
-}
-
-/** `qoe` = `quality` - `stall` - `switches`, per 4 s of media. An empty session has NaN throughout. */
-export function sessionQoe(session: PlayedSession, weights: QoeWeights) {
-  const { bitratesBps, segmentSeconds } = session;
-  const units = ((session.segmentCount ?? bitratesBps.length) * segmentSeconds) / QOE_UNIT_SECONDS;
-  let quality = 0;
-  let change = 0;
-  let previous: number | undefined;
-  for (const bitrateBps of bitratesBps) {
-    const q = weights.quality(bitrateBps);
-    quality += (q * segmentSeconds) / QOE_UNIT_SECONDS;
-    if (previous !== undefined) change += Math.abs(q - previous);
-    previous = q;
-  }
-  const parts = {
-    quality: quality / units,
-    stall: (weights.mu * (session.startupSeconds + session.stallSeconds)) / units,
-    switches: (weights.lambda * change) / units,
-  };
-  return { qoe: parts.quality - parts.stall - parts.switches, ...parts };
-}
-
 /*
  * What viewers see of stalls, the same in plans, figures and reports: a stall that begins soon after another one's
  * end goes on with its freeze, so that nothing hides in slices; the begin of a short freeze is hardly seen
  * (quality.md).
  */
-
-export interface Stall {
-  startSeconds: number;
-  endSeconds: number;
-}
 
 /** The begin of a freeze of at most this length costs nothing. Tables count longer ones. */
 export const UNSEEN_SECONDS = 0.1;
@@ -130,23 +74,4 @@ export const SAME_FREEZE_SECONDS = 2.01;
 /** Share of the price of a freeze's begin, 0 to 1. */
 export function beginShare(seconds: number): number {
   return Math.min(1, Math.max(0, (seconds - UNSEEN_SECONDS) / RISE_SECONDS));
-}
-
-/** Seconds of each freeze in a session's stalls, which are in order. */
-export function freezesOf(stalls: readonly Stall[]): number[] {
-  const freezes: number[] = [];
-  let before = Number.NEGATIVE_INFINITY;
-  for (const { startSeconds, endSeconds } of stalls) {
-    if (startSeconds - before > SAME_FREEZE_SECONDS) freezes.push(0);
-    freezes[freezes.length - 1]! += endSeconds - startSeconds;
-    before = endSeconds;
-  }
-  return freezes;
-}
-
-/** The number of freezes that viewers see, and of shorter ones. */
-export function freezeCounts(stalls: readonly Stall[]): { freezeCount: number; shortFreezeCount: number } {
-  const freezes = freezesOf(stalls);
-  const freezeCount = freezes.filter((seconds) => seconds >= UNSEEN_SECONDS).length;
-  return { freezeCount, shortFreezeCount: freezes.length - freezeCount };
 }

@@ -1,8 +1,7 @@
 /** What happened in a session, on its clock, which begins with the first request for media. Pure. */
 
 import type { Decision, Forecast } from 'leo-abr';
-import { perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
-import { freezeCounts } from '../../abr/qoe/qoe.ts';
+import { freezeCounts, perceivedQoe } from '../../abr/qoe/session-qoe.ts';
 import { totalSeconds } from '../../replay/browser/record/segment-rows.ts';
 import type { PositionRecord, RequestNote, StallRecord } from '../../replay/browser/record/session-record.ts';
 import type { Scenario } from '../../replay/scenarios.ts';

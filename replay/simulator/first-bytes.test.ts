@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { PiecewisePath, QuantileForecast } from '../../abr/index.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
-import { sessionQoe } from '../../abr/qoe/qoe.ts';
+import { sessionQoe } from '../../abr/qoe/session-qoe.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { firstMinute } from '../evaluation/figures/first-minute.ts';
 import { type FlightLink, Sender, SharedLink } from '../link/shared-link.ts';

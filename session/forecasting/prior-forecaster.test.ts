@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { HOST } from '../host.fixture.ts';
 import { broken, useManualClock } from '../scripted.fixture.ts';
-import { PriorForecaster, STORAGE_KEY } from './forecasting.ts';
+import { PriorForecaster, STORAGE_KEY } from './prior-forecaster.ts';
 
 const ORIGIN = 'https://media.example';
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Controller } from '../../abr/controller.ts';
 import { adapted, FakePort, livePort } from '../fake-port.fixture.ts';
-import type { PaceEvent } from '../page/events.ts';
+import type { PaceEvent } from '../page/event-types.ts';
 import type { LivePosition } from '../player-port.ts';
 import { broken, Scripted, ScriptedPacing, useManualClock, wait } from '../scripted.fixture.ts';
 

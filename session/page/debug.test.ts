@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { HOST } from '../host.fixture.ts';
 import { writeLines } from './debug.ts';
-import { type DecisionEvent, Events, type PaceEvent } from './events.ts';
+import type { DecisionEvent, PaceEvent } from './event-types.ts';
+import { Events } from './events.ts';
 
 test('a decision and a pace are one line each, with the player and its number', () => {
   const lines: string[] = [];

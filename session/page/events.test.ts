@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { HOST } from '../host.fixture.ts';
 import { broken } from '../scripted.fixture.ts';
-import { type DecisionEvent, Events, type FaultEvent } from './events.ts';
+import type { DecisionEvent, FaultEvent } from './event-types.ts';
+import { Events } from './events.ts';
 
 const decision = {} as DecisionEvent;
 const settled = () => new Promise((resolve) => setTimeout(resolve));

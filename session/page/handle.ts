@@ -9,7 +9,8 @@ import type { Host } from '../host.ts';
 import type { Session } from '../session.ts';
 import { isPlain } from './checks.ts';
 import { writeLines } from './debug.ts';
-import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
+import type { FaultEvent, LeoAbrEvents, Listener } from './event-types.ts';
+import { Events } from './events.ts';
 import type { LeoAbrOptions } from './option-types.ts';
 import { resolveOptions } from './options.ts';
 

@@ -5,9 +5,8 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
-import type { QualityFile, QualityOf } from '../segment-lists.ts';
-import type { SizesFile } from '../segment-sizes.ts';
-import type { Logger } from './events.ts';
+import type { QualityFile, QualityOf, SizesFile } from '../segment-lists.ts';
+import type { Logger } from './event-types.ts';
 
 /** UTC and its uncertainty. */
 export interface TimeSource {

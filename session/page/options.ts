@@ -1,8 +1,7 @@
 /** The checks and defaults of a page's options. */
 
 import { check, isPositive } from '../../abr/errors.ts';
-import { parseLists, QUALITY_LISTS } from '../segment-lists.ts';
-import { parseSizes } from '../segment-sizes.ts';
+import { parseLists, parseSizes, QUALITY_LISTS } from '../segment-lists.ts';
 import {
   type Check,
   type Checks,

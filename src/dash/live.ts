@@ -4,8 +4,8 @@ import type { FragmentRequest, PlaybackController, Representation, StreamInfo } 
 import type { Flow } from '../../session/flow.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveMedia, LivePosition, LiveTime, Period } from '../../session/player-port.ts';
-import { ElementRate, type LiveLimits } from '../adapter-kit.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
+import { ElementRate, type LiveLimits } from '../element-rate.ts';
 import { type BufferGauge, type DashPlayer, segmentDuration, setting } from './player.ts';
 import { overrideSettings } from './settings.ts';
 

@@ -5,7 +5,7 @@ import type { AbrController, FragLoadingData } from 'hls.js';
 import type { Tools } from '../../session/assemble.ts';
 import { createHandle, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
-import { PAGE } from '../adapter-kit.ts';
+import { PAGE } from '../page-host.ts';
 import { HlsInstallation } from './installation.ts';
 import { abrControllerOf, checkNoPlayer } from './player.ts';
 

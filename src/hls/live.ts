@@ -4,7 +4,7 @@ import type Hls from 'hls.js';
 import type { LevelDetails } from 'hls.js';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveTime } from '../../session/player-port.ts';
-import { ElementRate, type LiveLimits } from '../adapter-kit.ts';
+import { ElementRate, type LiveLimits } from '../element-rate.ts';
 
 /** Apple's recommendation for authors, until a media playlist is loaded. */
 const USUAL_SEGMENT_SECONDS = 6;

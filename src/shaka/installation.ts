@@ -6,7 +6,8 @@ import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
-import { DOM_METHODS, listen, override, PAGE, UndoList } from '../adapter-kit.ts';
+import { DOM_METHODS, listen, override, UndoList } from '../adapter-kit.ts';
+import { PAGE } from '../page-host.ts';
 import { wrongPlayer } from '../which-player.ts';
 import { type Attachment, PluginManager } from './abr.ts';
 import {

@@ -2,7 +2,7 @@
 
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LivePosition, LiveTime } from '../../session/player-port.ts';
-import { ElementRate } from '../adapter-kit.ts';
+import { ElementRate } from '../element-rate.ts';
 import type { SegmentReference, ShakaPlayer } from './player.ts';
 
 const HLS = 'HLS';

@@ -2,7 +2,7 @@
 
 import { check, isFrom } from '../../abr/errors.ts';
 import { attempt } from '../../session/page/attempt.ts';
-import type { Logger } from '../../session/page/events.ts';
+import type { Logger } from '../../session/page/event-types.ts';
 import { MAX_BYTES, type TrialConfig, validConfig } from '../trial-config.ts';
 
 export interface ConfigSource {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { PERCEIVED_PRICES, perceivedQoe } from '../../abr/qoe/perceived-qoe.ts';
+import { PERCEIVED_PRICES } from '../../abr/qoe/perceived-qoe.ts';
+import { perceivedQoe } from '../../abr/qoe/session-qoe.ts';
 import { type ObservedElement, Playback } from './playback.ts';
 
 /** A session in steps of 0.1 s, with an element that tests change. */

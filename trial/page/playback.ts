@@ -1,8 +1,9 @@
 /** Measures what a viewer sees of a session, by the media element alone: the measure is the same in all arms. */
 
 import { isNoticed } from '../../abr/qoe/off-rate.ts';
-import { freezesCost, PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
-import { QOE_UNIT_SECONDS, type Stall } from '../../abr/qoe/qoe.ts';
+import { PERCEIVED_PRICES, type PerceivedPrices } from '../../abr/qoe/perceived-qoe.ts';
+import { QOE_UNIT_SECONDS } from '../../abr/qoe/qoe.ts';
+import { freezesCost, type Stall } from '../../abr/qoe/session-qoe.ts';
 import type { SessionReport } from '../session-report.ts';
 
 const JITTER_SECONDS = 0.005;

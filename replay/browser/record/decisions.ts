@@ -3,7 +3,7 @@
 import type { PathForecast, QuantileForecast, ValidForecast } from '../../../abr/forecast.ts';
 import type { Decision, InFlight, PlayerState } from '../../../abr/index.ts';
 import type { QoeWeights } from '../../../abr/qoe/qoe.ts';
-import type { DecisionEvent } from '../../../session/page/events.ts';
+import type { DecisionEvent } from '../../../session/page/event-types.ts';
 
 export interface DecisionRecord {
   kind: 'decide' | 'abandon';

@@ -11,7 +11,7 @@ import type { DatasetUnits } from '../statistics/resampling-units.ts';
 /** In Mbit/s of undisturbed 4 s segments; `qoe = quality - stalls - startup - switches`. */
 export type QoeComponents = Record<'qoe' | 'quality' | 'stalls' | 'startup' | 'switches', number>;
 
-/** Computes the mean bitrate (missing segments count as 0) and the costs, >= 0, from the totals (abr/qoe/qoe.ts). */
+/** Computes the mean bitrate (missing segments count as 0) and the costs, >= 0, from the totals (abr/qoe/session-qoe.ts). */
 export function qoeComponents(
   { segments, startupSeconds, stallSeconds, switchBps, endedBy, qoe }: SessionResult,
   scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>,

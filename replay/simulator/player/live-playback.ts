@@ -1,6 +1,6 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
-import type { Stall } from '../../../abr/qoe/qoe.ts';
+import type { Stall } from '../../../abr/qoe/session-qoe.ts';
 import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../../catch-up.ts';
 import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
 import type { LinkTransfer } from '../../link/shared-link.ts';

@@ -1,6 +1,6 @@
 /** The media element: buffer, startup and stalls. */
 
-import type { Stall } from '../../../abr/qoe/qoe.ts';
+import type { Stall } from '../../../abr/qoe/session-qoe.ts';
 
 /** Shorter waits are rounding errors. */
 const ROUNDING_SECONDS = 1e-9;
