@@ -51,7 +51,8 @@ test('simulate prints results in the schema on standard output, and nothing else
   const { status, stdout, stderr } = await simulate();
   expect(stderr).toContain('4 of 4 sessions');
   expect(status).toBe(0);
-  const { sessions, tool, summary } = parseResults(stdout, 'stdout');
+  const { schema, sessions, tool, summary } = parseResults(stdout, 'stdout');
+  expect(schema).toBe(1);
   const names = sessions.map(({ trace, algorithm }) => `${trace} ${algorithm}`);
   expect(names).toEqual(['a mpc-d', 'a mpc-o', 'b mpc-d', 'b mpc-o']);
   expect(sessions[0]!.segments).toHaveLength(48);
@@ -65,8 +66,8 @@ test('--target-latency replaces the target of a live scenario, and says so in th
   const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
   const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });
   expect(stderr).toMatch(/algorithm +sessions +perceived +QoE +Mbit\/s +GB \/ h +stall s \/ min +latency, s/);
-  const { scenario, sessions, summary } = parseResults(stdout, 'stdout');
-  expect(scenario.live!.targetLatencySeconds).toBe(1.5);
+  const { schema, scenario, sessions, summary } = parseResults(stdout, 'stdout');
+  expect([schema, scenario.live!.targetLatencySeconds]).toEqual([2, 1.5]);
   // Stalls add to the latency of both targets, so only the difference shows the target.
   for (const [i, { live }] of (await played(flags)).sessions.entries()) {
     expect(sessions[i]!.live!.latencySecondsMean).toBeLessThan(live!.latencySecondsMean - 1.5);

@@ -164,15 +164,6 @@ test('reports the stalls of its plan', () => {
   expect(plan).toEqual({ representation: 0, value: 1 + 1 - 4 * 3, bufferValue: 0, stallSeconds: 3, segments: 2 });
 });
 
-test('charges the whole first download before the first picture', () => {
-  const state = stateOf(LADDER_BPS, { started: false, bufferLevelSeconds: 0, previousBitrateBps: undefined });
-  const plan = bestPlan(state, new ConstantPath(8e6, 0.25), { horizon: 1 });
-  expect(plan).toEqual({ representation: 0, value: 1 - 4 * 0.75, bufferValue: 0, stallSeconds: 0.75, segments: 1 });
-  // As in the session's QoE, startup counts like a stall.
-  const session = { bitratesBps: [1e6], segmentSeconds: 4, startupSeconds: 0.75, stallSeconds: 0 };
-  expect(plan.value).toBe(sessionQoe(session, state.weights).qoe);
-});
-
 test('without sizes it plans with bitrate * duration', () => {
   const plan = (upcomingSizesBits: number[][]) =>
     bestPlan(stateOf(LADDER_BPS, { upcomingSizesBits }), new ConstantPath(3e6), { horizon: 3 });

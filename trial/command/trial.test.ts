@@ -345,31 +345,3 @@ test('of many hostile rows none that is invalid counts, and each has a reason', 
   expect(again.arms.map(({ sessions }) => sessions)).toEqual(sums.arms.map(({ sessions }) => sessions));
   expect(again.notCounted.map(({ reason }) => reason)).toContain('a line that is too long or not UTF-8');
 });
-
-/** `REPORTS=10000000 npm run unit -- trial/command -t many` prints the figures of docs/findings.md. */
-const REPORTS = Number(process.env['REPORTS'] ?? 6000);
-
-test('reads many reports', async () => {
-  const columns = Object.entries(reports(1)[0]!).map(
-    ([name, value]) => `${JSON.stringify(value).replaceAll('"', "'")} as "${name}"`,
-  );
-  const drawn = [
-    "format('{:016x}', i) as id",
-    "case when i % 6 < 3 then 'own' else 'ours' end as arm",
-    '(i // 3 % 1000)::int as cluster',
-    'round(random() * 600, 3) as "watchedSeconds"',
-  ];
-  await runInDuckDb(
-    `copy (select * replace (${drawn.join(', ')}) from (select ${columns.join(', ')}), range(${REPORTS}) t(i)) to '${at('many.ndjson')}' (format json)`,
-  );
-  const [begun, cpu] = [performance.now(), process.cpuUsage()];
-  const sums = await read([at('many.ndjson')], { threads: 2 });
-  const [seconds, { user, system }] = [(performance.now() - begun) / 1000, process.cpuUsage(cpu)];
-  expect(sums.arms.map(({ sessions }) => sessions)).toEqual(
-    [REPORTS / 2, REPORTS / 2].map((half) => expect.closeTo(half, -1)),
-  );
-  if (REPORTS < 1e6) return;
-  const memory = process.resourceUsage().maxRSS / 1e6;
-  const text = `${REPORTS} reports: ${seconds.toFixed(0)} s, ${((user + system) / 1e6).toFixed(0)} s of processor time`;
-  process.stdout.write(`${text}, at most ${memory.toFixed(1)} GB with Jest\n`);
-}, 3_600_000);
