@@ -7,9 +7,10 @@ import { commandLine, ROOT, read } from './command-line.js';
 
 commandLine(`usage: npm run size
 
-Compares the built plugin's size in brotli with scripts/size-budget.json (bytes). The exit status is 1 if a file is over
-its budget, not in ASCII (a page that declares no charset reads other characters as different ones), not in ES2018
-(\`legacy\` files: not a script in ES2015), or uses a built-in that Chromium 68 (53) lacks, without a fallback.
+Compares the built plugin's size in brotli with scripts/size-budget.json (bytes; if it changes: npm run tables). The exit
+status is 1 if a file is over its budget, not in ASCII (a page that declares no charset reads other characters as
+different ones), not in ES2018 (\`legacy\` files: not a script in ES2015), or uses a built-in that Chromium 68 (53) lacks,
+without a fallback.
 \`leo-abr/onnx\` and its Worker need newer browsers.`);
 
 /** Built-ins by the version of Chromium that brought them. Names that the plugin's own members have are left out. */

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { commandLine, ROOT } from './command-line.js';
 import { optionsOf } from './option-table.js';
 import { readSteps } from './result-steps.js';
+import { sizeRows } from './size-table.js';
 
 const USAGE = `usage: npm run tables -- [--check] [--docs <folder>]
 
@@ -12,10 +13,10 @@ beside the folder, anew from <folder>/results/*.json. Several names give one tab
 with this value (or value/value), without the column if all rows of the table have the same. NAME... "| column | column"
 gives only these columns. Rows and columns without a number are left out. A number is between <!-- value:
 NAME[column=value] column --> (one row) and <!-- /value -->.
-<!-- options: INTERFACE --> has the options of session/page/option-types.ts.
+<!-- options: INTERFACE --> has the options of session/page/option-types.ts, <!-- sizes: page --> a page's downloads.
 --check writes nothing; the status is 1 if a page differs.`;
 const VALUE = /(<!-- value: (.+?) -->)[^<]*(<!-- \/value -->)/g;
-const MARKED = /(<!-- (table|options): (.+?) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
+const MARKED = /(<!-- (table|options|sizes): (.+?) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
 
 const { values: flags } = commandLine(USAGE, {
   options: { check: { type: 'boolean' }, docs: { type: 'string', default: join(ROOT, 'docs') } },
@@ -25,7 +26,7 @@ const pages = readdirSync(flags.docs).filter((one) => one.endsWith('.md'));
 for (const file of [...pages, '../README.md'].map((name) => join(flags.docs, name)).filter(existsSync)) {
   const before = readFileSync(file, 'utf8');
   let after = before.replace(MARKED, (_, begin, kind, names, end) => {
-    const lines = kind === 'table' ? results(names, file) : options(names);
+    const lines = kind === 'table' ? results(names, file) : kind === 'sizes' ? sizes() : options(names);
     return `${begin}\n${markdown(lines)}\n${end}`;
   });
   after = after.replace(VALUE, (_, begin, of, end) => `${begin}${valueText(of, file)}${end}`);
@@ -83,6 +84,11 @@ function options(name) {
   const rows = optionsOf(name).map((one) => [code(one.option), code(one.type), one.meaning, one.default]);
   const lines = [['option', 'type', 'meaning', 'default'], ...rows];
   return { lines, isNumber: lines[0].map(() => false) };
+}
+
+function sizes() {
+  const lines = sizeRows();
+  return { lines, isNumber: [false, false, true] };
 }
 
 function markdown({ lines, isNumber }) {
