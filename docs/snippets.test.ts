@@ -8,12 +8,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { PlayerState } from '../abr/controller.ts';
 import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
 import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
-import { bitrateWeights } from '../abr/qoe/qoe.ts';
-import { quantilesOf } from '../abr/random-states.fixture.ts';
+import { quantilesOf, stateOf } from '../abr/random-states.fixture.ts';
 import { run } from '../cli/shared/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
@@ -316,12 +314,8 @@ test('examples, reports and the citation have the version of the package', () =>
 });
 
 const ladderBps = [3e6, 8e6, 15e6];
-const player = { nowSeconds: 100, started: true, playbackRate: 1, isPaused: false };
-const buffer = { bufferLevelSeconds: 4, bufferCapSeconds: 12 };
-const media = { segmentSeconds: 4, segmentIndex: 25, segmentsRemaining: 20, ladderBps };
-const upcoming = { upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)], previousBitrateBps: 8e6, downloads: [] };
-const weights = bitrateWeights('linear', ladderBps);
-const state: PlayerState = { ...player, ...buffer, ...media, ...upcoming, weights };
+const media = { segmentIndex: 25, segmentsRemaining: 20, previousBitrateBps: 8e6 };
+const state = stateOf(ladderBps, { bufferLevelSeconds: 4, bufferCapSeconds: 12, ...media });
 const quantilesBps = [
   [5e6, 12e6, 24e6],
   [8e6, 12e6, 18e6],

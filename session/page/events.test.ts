@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { HOST } from '../host.fixture.ts';
 import { broken } from '../scripted.fixture.ts';
-import type { DecisionEvent, FaultEvent } from './event-types.ts';
+import { writeLines } from './debug.ts';
+import type { DecisionEvent, FaultEvent, PaceEvent } from './event-types.ts';
 import { Events } from './events.ts';
 
 const decision = {} as DecisionEvent;
@@ -71,4 +72,22 @@ test('a listener that throws stops neither the others nor the caller', async () 
   await settled();
   expect(heard).toBe(1);
   expect(events.faults.map(({ message }) => message)).toEqual(['a listener failed: oops']);
+});
+
+test('a decision and a pace are one line each, with the player and its number', () => {
+  const lines: string[] = [];
+  const state = { nowSeconds: 12.34, bufferLevelSeconds: 8.06 };
+  for (const name of ['dash.js', 'hls.js']) {
+    const events = new Events({ logger: null, host: HOST });
+    writeLines(events, name, (line) => lines.push(line));
+    const chosen = { kind: 'decide', representationId: 'v2', decision: { reason: 'QoE 3.2' } };
+    events.emit('decision', { ...chosen, state } as DecisionEvent);
+    events.emit('pace', { playbackRate: 0.95, pace: { reason: 'handover ahead' }, state } as PaceEvent);
+  }
+  expect(lines).toEqual([
+    'leo-abr dash.js #1, 12.3 s, buffer 8.1 s: decide v2, QoE 3.2',
+    'leo-abr dash.js #1, 12.3 s, buffer 8.1 s: rate 0.95, handover ahead',
+    'leo-abr hls.js #2, 12.3 s, buffer 8.1 s: decide v2, QoE 3.2',
+    'leo-abr hls.js #2, 12.3 s, buffer 8.1 s: rate 0.95, handover ahead',
+  ]);
 });
