@@ -27,16 +27,16 @@ const CALM_DRAW_MS = 1000;
 const SLACK_SECONDS = 8;
 
 export class DemoPage {
-  readonly #watch: OriginWatch;
-  readonly #controls: Controls;
-  readonly #views = new RunViews();
-  readonly #service = new ServiceLink();
-  #choice: DemoChoice;
-  #panels: PlayerPanel[] = [];
-  #run: DemoRun | undefined;
+  private readonly _watch: OriginWatch;
+  private readonly _controls: Controls;
+  private readonly _views = new RunViews();
+  private readonly _service = new ServiceLink();
+  private _choice: DemoChoice;
+  private _panels: PlayerPanel[] = [];
+  private _run: DemoRun | undefined;
   /** Counts the starts: if a later start overtakes a start, the earlier start returns early. */
-  #starts = 0;
-  #drawnAtMs = 0;
+  private _starts = 0;
+  private _drawnAtMs = 0;
 
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
@@ -46,7 +46,7 @@ export class DemoPage {
       const origin = await OriginClient.find();
       await addOwnAlgorithms(origin.algorithms);
       const page = new DemoPage(origin, await origin.traces(), notices);
-      await page.#start();
+      await page._start();
     } catch (error) {
       const isLost = error instanceof OriginLostError;
       const hint = isLost ? '. The players stream from an origin, which npm start runs beside this page.' : '';
@@ -56,133 +56,133 @@ export class DemoPage {
   }
 
   private constructor(
-    private readonly origin: OriginClient,
-    private traces: readonly TraceListing[],
-    private readonly notices: Notices,
+    private readonly _origin: OriginClient,
+    private _traces: readonly TraceListing[],
+    private readonly _notices: Notices,
   ) {
-    this.#watch = new OriginWatch(origin, notices);
-    this.#controls = new Controls({
-      onChoice: (change) => this.#choose(change),
-      onScene: (scene) => this.#choose(choiceOf(scene), true),
-      onFiles: (files) => void this.#openTrace(files),
-      onRestart: () => void this.#start(),
-      onStop: () => this.#stop(),
-      onAddPlayer: () => this.#addPlayer(),
+    this._watch = new OriginWatch(_origin, _notices);
+    this._controls = new Controls({
+      onChoice: (change) => this._choose(change),
+      onScene: (scene) => this._choose(choiceOf(scene), true),
+      onFiles: (files) => void this._openTrace(files),
+      onRestart: () => void this._start(),
+      onStop: () => this._stop(),
+      onAddPlayer: () => this._addPlayer(),
     });
-    const { choice, problems } = parseChoice(location.search, { traces });
-    this.#choice = choice;
-    if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
-    this.#makePanels();
-    setInterval(() => this.#tick(), SAMPLE_MS);
+    const { choice, problems } = parseChoice(location.search, { traces: _traces });
+    this._choice = choice;
+    if (problems.length > 0) _notices.show('address', { kind: 'hint', text: problems.join(' ') });
+    this._makePanels();
+    setInterval(() => this._tick(), SAMPLE_MS);
   }
 
   /** Takes a change of the choice, and starts. Other players need other panels. */
-  #choose(change: Partial<DemoChoice>, hasOtherPlayers = false): void {
-    this.#choice = { ...this.#choice, ...change };
-    if (hasOtherPlayers) this.#makePanels();
-    void this.#start();
+  private _choose(change: Partial<DemoChoice>, hasOtherPlayers = false): void {
+    this._choice = { ...this._choice, ...change };
+    if (hasOtherPlayers) this._makePanels();
+    void this._start();
   }
 
-  async #openTrace(files: readonly File[]): Promise<void> {
-    this.notices.clear('trace');
+  private async _openTrace(files: readonly File[]): Promise<void> {
+    this._notices.clear('trace');
     try {
       const upload = await readOwnTrace(files);
-      const parts = await this.origin.addTrace(upload);
+      const parts = await this._origin.addTrace(upload);
       const names = parts.map(({ name }) => name);
-      this.traces = [...this.traces.filter(({ name }) => !names.includes(name)), ...parts];
-      const problems = parts.map((part) => tooShort(part, SCENARIOS[this.#choice.scenario]!));
+      this._traces = [...this._traces.filter(({ name }) => !names.includes(name)), ...parts];
+      const problems = parts.map((part) => tooShort(part, SCENARIOS[this._choice.scenario]!));
       const fitting = parts[problems.indexOf(undefined)];
       if (fitting === undefined) throw new Error(problems[0]);
       const text = notesOn(upload.file, parts);
-      if (text !== undefined) this.notices.show('trace', { kind: 'hint', text });
-      this.#choose({ trace: fitting.name, startSeconds: 0 });
+      if (text !== undefined) this._notices.show('trace', { kind: 'hint', text });
+      this._choose({ trace: fitting.name, startSeconds: 0 });
     } catch (error) {
-      if (error instanceof OriginLostError) this.#watch.lost();
-      else this.notices.show('trace', { kind: 'error', text: `That trace cannot be replayed. ${messageOf(error)}` });
+      if (error instanceof OriginLostError) this._watch.lost();
+      else this._notices.show('trace', { kind: 'error', text: `That trace cannot be replayed. ${messageOf(error)}` });
     }
   }
 
-  #makePanels(): void {
-    for (const panel of this.#panels) void panel.clear();
-    const { players } = this.#choice;
-    this.#panels = players.map((algorithm, place) => {
+  private _makePanels(): void {
+    for (const panel of this._panels) void panel.clear();
+    const { players } = this._choice;
+    this._panels = players.map((algorithm, place) => {
       const panel: PlayerPanel = new PlayerPanel({
         place,
         algorithm,
         isRemovable: players.length > 1,
-        onAlgorithm: () => this.#choose({ players: this.#panels.map((one) => one.algorithm) }),
-        serviceProblem: serviceProblem(this.origin),
-        onRemove: () => this.#removePlayer(place),
+        onAlgorithm: () => this._choose({ players: this._panels.map((one) => one.algorithm) }),
+        serviceProblem: serviceProblem(this._origin),
+        onRemove: () => this._removePlayer(place),
         onFault: (message) => {
           panel.showFault(`Playback failed: ${message}`);
-          void this.#watch.look();
+          void this._watch.look();
         },
       });
       return panel;
     });
     const host = byId('players');
-    host.style.setProperty('--players', String(this.#panels.length));
-    host.replaceChildren(...this.#panels.map(({ root }) => root));
+    host.style.setProperty('--players', String(this._panels.length));
+    host.replaceChildren(...this._panels.map(({ root }) => root));
   }
 
-  #addPlayer(): void {
-    const { players } = this.#choice;
+  private _addPlayer(): void {
+    const { players } = this._choice;
     const all = competitors('dash');
     const next = all.find(({ name }) => !players.includes(name)) ?? all[0]!;
-    this.#choose({ players: [...players, next.name] }, true);
+    this._choose({ players: [...players, next.name] }, true);
   }
 
-  #removePlayer(place: number): void {
-    this.#choose({ players: this.#choice.players.filter((_, other) => other !== place) }, true);
-    this.#controls.addPlayer.focus();
+  private _removePlayer(place: number): void {
+    this._choose({ players: this._choice.players.filter((_, other) => other !== place) }, true);
+    this._controls.addPlayer.focus();
   }
 
   /** Starts all players together. Each player has its own copy of the link. */
-  async #start(): Promise<void> {
-    const start = ++this.#starts;
-    const isOvertaken = () => start !== this.#starts;
-    history.replaceState(null, '', formatChoice(this.#choice));
-    this.#controls.show(this.#choice, this.traces);
-    this.#endRun();
-    this.notices.clear('run');
+  private async _start(): Promise<void> {
+    const start = ++this._starts;
+    const isOvertaken = () => start !== this._starts;
+    history.replaceState(null, '', formatChoice(this._choice));
+    this._controls.show(this._choice, this._traces);
+    this._endRun();
+    this._notices.clear('run');
     try {
-      const run = await this.#prepare(isOvertaken);
-      this.#run = run;
-      await this.#views.begin(run);
+      const run = await this._prepare(isOvertaken);
+      this._run = run;
+      await this._views.begin(run);
       // A run that was stopped meanwhile is drawn, too: its lanes stay in view.
-      if (run === this.#run) this.#draw();
+      if (run === this._run) this._draw();
     } catch (error) {
       if (isOvertaken()) return;
-      this.#endRun();
-      for (const panel of this.#panels) void panel.clear();
-      if (error instanceof OriginLostError) return this.#watch.lost();
+      this._endRun();
+      for (const panel of this._panels) void panel.clear();
+      if (error instanceof OriginLostError) return this._watch.lost();
       const text = `The players cannot start: ${messageOf(error)}.`;
-      const action = { label: 'Try again', run: () => void this.#start() };
-      this.notices.show('run', { kind: 'error', text, action });
+      const action = { label: 'Try again', run: () => void this._start() };
+      this._notices.show('run', { kind: 'error', text, action });
     }
   }
 
   /** Creates the sessions and starts their players. Rejects if a later start overtakes it. */
-  async #prepare(isOvertaken: () => boolean): Promise<DemoRun> {
+  private async _prepare(isOvertaken: () => boolean): Promise<DemoRun> {
     // Each step is a separate task: together, the steps would block the main thread for too long.
     const nextStep = async (): Promise<void> => {
       await nextTask();
       if (isOvertaken()) throw new Error('overtaken');
     };
-    const panels = this.#panels;
-    const { trace: traceName, scenario: scenarioName, startSeconds } = this.#choice;
-    const trace = this.traces.find(({ name }) => name === traceName)!;
+    const panels = this._panels;
+    const { trace: traceName, scenario: scenarioName, startSeconds } = this._choice;
+    const trace = this._traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const problem = tooShort(trace, scenario);
     const note = linkNote(trace, scenario, startSeconds);
     setText(byId('link-note'), problem ?? note);
     if (problem !== undefined) throw new Error(problem);
-    if (trace.keepsRates) this.notices.show('link', { kind: 'hint', text: `${trace.name}: ${note}` });
-    else this.notices.clear('link');
+    if (trace.keepsRates) this._notices.show('link', { kind: 'hint', text: `${trace.name}: ${note}` });
+    else this._notices.clear('link');
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-    const sessions = await this.origin.createSessions(spec, panels.length);
+    const sessions = await this._origin.createSessions(spec, panels.length);
     for (const panel of panels) {
       await nextStep();
       await panel.clear();
@@ -191,7 +191,7 @@ export class DemoPage {
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
-      const forecaster = await panel.forecasts.forecaster(() => this.#service.forecasterFor(session));
+      const forecaster = await panel.forecasts.forecaster(() => this._service.forecasterFor(session));
       await nextStep();
       const newPlayer = newPlayers[place]!;
       const record = panel.prepare({ newPlayer, session, scenario, forecaster });
@@ -206,42 +206,42 @@ export class DemoPage {
     return { startSeconds, trace, scenario, timeline, players, ended: false };
   }
 
-  #stop(): void {
-    this.#starts++;
-    this.#endRun();
-    this.#draw();
+  private _stop(): void {
+    this._starts++;
+    this._endRun();
+    this._draw();
   }
 
-  #endRun(): void {
-    for (const panel of this.#panels) panel.stop();
-    this.#service.rest();
-    if (this.#run !== undefined) this.#run.ended = true;
+  private _endRun(): void {
+    for (const panel of this._panels) panel.stop();
+    this._service.rest();
+    if (this._run !== undefined) this._run.ended = true;
   }
 
-  #tick(): void {
-    for (const panel of this.#panels) panel.sample();
-    const run = this.#run;
+  private _tick(): void {
+    for (const panel of this._panels) panel.sample();
+    const run = this._run;
     if (run === undefined || run.ended) return;
     const hasEnded = run.players.every(({ record }) => record.hasEnded);
-    if (hasEnded) this.#endRun();
+    if (hasEnded) this._endRun();
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const now = performance.now();
-    if (!hasEnded && now - this.#drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
-    this.#drawnAtMs = now;
-    this.#draw();
+    if (!hasEnded && now - this._drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
+    this._drawnAtMs = now;
+    this._draw();
   }
 
-  #draw(): void {
-    const run = this.#run;
+  private _draw(): void {
+    const run = this._run;
     if (run === undefined) return;
     run.timeline.extendTo(nowSecondsOf(run));
-    const seen = this.#panels.map((panel) => panel.seen);
-    const used = this.#panels.map((panel) => panel.used);
+    const seen = this._panels.map((panel) => panel.seen);
+    const used = this._panels.map((panel) => panel.used);
     const most = {
       frozenSeconds: Math.max(LEAST_FROZEN_SECONDS, ...used.map((one) => one.frozenSeconds)),
       bitsPerHour: Math.max(1, ...used.map((one) => one.bitsPerHour)),
     };
-    for (const [i, panel] of this.#panels.entries()) {
+    for (const [i, panel] of this._panels.entries()) {
       panel.draw({
         isRunning: !run.ended,
         isAhead: isAhead(
@@ -251,8 +251,8 @@ export class DemoPage {
         most,
       });
     }
-    this.#controls.stop.disabled = run.ended;
-    this.#views.draw();
+    this._controls.stop.disabled = run.ended;
+    this._views.draw();
   }
 }
 

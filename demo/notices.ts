@@ -10,22 +10,22 @@ export interface Notice {
 }
 
 export class Notices {
-  readonly #shown = new Map<string, { root: HTMLElement; text: string }>();
+  private readonly _shown = new Map<string, { root: HTMLElement; text: string }>();
 
-  constructor(private readonly host: HTMLElement) {}
+  constructor(private readonly _host: HTMLElement) {}
 
   show(name: string, { text, kind, action }: Notice): void {
-    if (this.#shown.get(name)?.text === text) return;
+    if (this._shown.get(name)?.text === text) return;
     this.clear(name);
     const root = element('div', { class: `notice ${kind}` }, element('p', {}, text));
     if (action !== undefined) root.append(button(() => action.run(), {}, action.label));
     root.append(button(() => this.clear(name), { class: 'quiet', 'aria-label': 'Dismiss' }, '×'));
-    this.#shown.set(name, { root, text });
-    this.host.append(root);
+    this._shown.set(name, { root, text });
+    this._host.append(root);
   }
 
   clear(name: string): void {
-    this.#shown.get(name)?.root.remove();
-    this.#shown.delete(name);
+    this._shown.get(name)?.root.remove();
+    this._shown.delete(name);
   }
 }

@@ -26,45 +26,45 @@ export class ObservedController implements Controller {
   handoversAtSeconds: number | undefined;
 
   constructor(
-    private readonly controller: Controller,
-    private readonly options: Observing,
+    private readonly _controller: Controller,
+    private readonly _options: Observing,
   ) {
-    this.name = controller.name;
-    if (controller.keepsForSeconds) this.keepsForSeconds = controller.keepsForSeconds.bind(controller);
-    if (controller.reconsider) {
+    this.name = _controller.name;
+    if (_controller.keepsForSeconds) this.keepsForSeconds = _controller.keepsForSeconds.bind(_controller);
+    if (_controller.reconsider) {
       this.reconsider = (state, inFlight, forecast) => {
-        this.#observe(state.nowSeconds, forecast);
-        const answer = controller.reconsider!(state, inFlight, forecast);
-        options.onDecision?.({ asked: 'reconsider', state, inFlight, ...(forecast && { forecast }), answer });
+        this._observe(state.nowSeconds, forecast);
+        const answer = _controller.reconsider!(state, inFlight, forecast);
+        _options.onDecision?.({ asked: 'reconsider', state, inFlight, ...(forecast && { forecast }), answer });
         return answer;
       };
     }
-    if (controller.pace) {
+    if (_controller.pace) {
       this.pace = (state, inFlight, forecast) => {
-        this.#observe(state.nowSeconds, forecast);
-        const answer = this.#timed(() => controller.pace!(state, inFlight, forecast));
+        this._observe(state.nowSeconds, forecast);
+        const answer = this._timed(() => _controller.pace!(state, inFlight, forecast));
         const given = { ...(inFlight && { inFlight }), ...(forecast && { forecast }) };
-        options.onDecision?.({ asked: 'pace', state, ...given, answer });
+        _options.onDecision?.({ asked: 'pace', state, ...given, answer });
         return answer;
       };
     }
   }
 
   decide(...[state, forecast]: Parameters<Controller['decide']>) {
-    this.#observe(state.nowSeconds, forecast);
-    const answer = this.#timed(() => this.controller.decide(state, forecast));
-    this.options.onDecision?.({ asked: 'decide', state, ...(forecast && { forecast }), answer });
+    this._observe(state.nowSeconds, forecast);
+    const answer = this._timed(() => this._controller.decide(state, forecast));
+    this._options.onDecision?.({ asked: 'decide', state, ...(forecast && { forecast }), answer });
     return answer;
   }
 
-  #observe(nowSeconds: number, forecast: ValidForecast | undefined): void {
+  private _observe(nowSeconds: number, forecast: ValidForecast | undefined): void {
     if (forecast && forecast.handovers.length > 0) this.handoversAtSeconds ??= nowSeconds;
   }
 
-  #timed<T>(question: () => T): T {
-    const began = this.options.timings ? performance.now() : 0;
+  private _timed<T>(question: () => T): T {
+    const began = this._options.timings ? performance.now() : 0;
     const answer = question();
-    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
+    if (this._options.timings) this.decisionMillis.push(performance.now() - began);
     return answer;
   }
 }

@@ -29,36 +29,36 @@ export interface Leap {
 
 /** The session clock runs evenly: if UTC leaps, only its offset to UTC changes. */
 export class SessionClock {
-  readonly #zeroMonotonicMs: number;
-  #utcMsAtZero: number;
+  private readonly _zeroMonotonicMs: number;
+  private _utcMsAtZero: number;
 
   /** `startSeconds`: when the service starts, on this clock. Seconds before it are for older observations. */
   constructor(
-    private readonly clock: Clock,
+    private readonly _clock: Clock,
     readonly startSeconds = 0,
   ) {
-    this.#zeroMonotonicMs = clock.monotonicMs() - startSeconds * 1000;
-    this.#utcMsAtZero = clock.utcMs() - startSeconds * 1000;
+    this._zeroMonotonicMs = _clock.monotonicMs() - startSeconds * 1000;
+    this._utcMsAtZero = _clock.utcMs() - startSeconds * 1000;
   }
 
   nowSeconds(): number {
-    return (this.clock.monotonicMs() - this.#zeroMonotonicMs) / 1000;
+    return (this._clock.monotonicMs() - this._zeroMonotonicMs) / 1000;
   }
 
   secondsAt(utcMs: number): number {
-    return (utcMs - this.#utcMsAtZero) / 1000;
+    return (utcMs - this._utcMsAtZero) / 1000;
   }
 
   utcMsAt(seconds: number): number {
-    return this.#utcMsAtZero + seconds * 1000;
+    return this._utcMsAtZero + seconds * 1000;
   }
 
   /** Updates the offset. Returns the leap of UTC since the last call; undefined if UTC has not leapt. */
   check(): Leap | undefined {
-    const utcMs = this.clock.utcMs();
+    const utcMs = this._clock.utcMs();
     const utcMsAtZero = utcMs - this.nowSeconds() * 1000;
-    const leapMs = utcMsAtZero - this.#utcMsAtZero;
-    this.#utcMsAtZero = utcMsAtZero;
+    const leapMs = utcMsAtZero - this._utcMsAtZero;
+    this._utcMsAtZero = utcMsAtZero;
     return Math.abs(leapMs) < LEAP_MS ? undefined : { seconds: leapMs / 1000, atMs: utcMs };
   }
 }

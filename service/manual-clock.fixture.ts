@@ -3,26 +3,26 @@
 import type { Clock } from './clock.ts';
 
 export class ManualClock implements Clock {
-  #monotonicMs = 1000;
+  private _monotonicMs = 1000;
 
   /** Default: 2026-01-01 12:00:00 UTC. */
-  constructor(private ms = Date.UTC(2026, 0, 1, 12)) {}
+  constructor(private _ms = Date.UTC(2026, 0, 1, 12)) {}
 
   utcMs(): number {
-    return this.ms;
+    return this._ms;
   }
 
   monotonicMs(): number {
-    return this.#monotonicMs;
+    return this._monotonicMs;
   }
 
   advance(seconds: number): void {
-    this.ms += seconds * 1000;
-    this.#monotonicMs += seconds * 1000;
+    this._ms += seconds * 1000;
+    this._monotonicMs += seconds * 1000;
   }
 
   /** Sets UTC forwards or back, and leaves the monotonic clock. */
   leap(seconds: number): void {
-    this.ms += seconds * 1000;
+    this._ms += seconds * 1000;
   }
 }

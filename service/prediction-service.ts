@@ -61,124 +61,124 @@ export class PredictionService {
   readonly session: SessionClock;
   readonly problems: Problems;
   readonly stream = new EventStream();
-  readonly #version: string;
-  readonly #forecaster: LinkForecaster;
-  readonly #link: SharedLink;
-  readonly #passive = new PassiveCapacity();
+  private readonly _version: string;
+  private readonly _forecaster: LinkForecaster;
+  private readonly _link: SharedLink;
+  private readonly _passive = new PassiveCapacity();
   /** Usage, and medians of forecasts, of the last minute, oldest first. */
-  #usage: Rate[] = [];
-  #expected: Rate[] = [];
-  readonly #lastHour = new LastHour();
-  readonly #listeners: ServiceListener[] = [];
-  #parts: ServiceParts = {};
-  #forecastSeconds = Number.NEGATIVE_INFINITY;
-  #heartbeatSeconds = 0;
-  #leaptSeconds = Number.NEGATIVE_INFINITY;
-  #publishedMs = Number.NaN;
-  #nextHandoverMs = Number.POSITIVE_INFINITY;
-  #isStateNew = false;
-  #hintedSeconds = Number.NEGATIVE_INFINITY;
+  private _usage: Rate[] = [];
+  private _expected: Rate[] = [];
+  private readonly _lastHour = new LastHour();
+  private readonly _listeners: ServiceListener[] = [];
+  private _parts: ServiceParts = {};
+  private _forecastSeconds = Number.NEGATIVE_INFINITY;
+  private _heartbeatSeconds = 0;
+  private _leaptSeconds = Number.NEGATIVE_INFINITY;
+  private _publishedMs = Number.NaN;
+  private _nextHandoverMs = Number.POSITIVE_INFINITY;
+  private _isStateNew = false;
+  private _hintedSeconds = Number.NEGATIVE_INFINITY;
 
   /** `model`: default the shipped model. */
   constructor({ clock, version, model }: { clock: Clock; version: string; model?: Model | undefined }) {
     this.clock = clock;
-    this.#version = version;
+    this._version = version;
     this.session = new SessionClock(clock, PAST_SECONDS);
     this.problems = new Problems(clock);
     this.problems.onChange = (problem, isOver) => {
       this.stateChanged();
-      for (const listener of this.#listeners) listener.problem?.(problem, isOver);
+      for (const listener of this._listeners) listener.problem?.(problem, isOver);
     };
-    this.#forecaster = new LinkForecaster(this.session, model);
-    this.#link = new SharedLink({
+    this._forecaster = new LinkForecaster(this.session, model);
+    this._link = new SharedLink({
       mostPlayers: MOST_PLAYERS,
       emit: (observation) => {
-        this.#forecaster.observe(observation);
-        for (const listener of this.#listeners) listener.observation?.(observation);
+        this._forecaster.observe(observation);
+        for (const listener of this._listeners) listener.observation?.(observation);
       },
     });
   }
 
   listen(listener: ServiceListener): void {
-    this.#listeners.push(listener);
+    this._listeners.push(listener);
   }
 
   attach(parts: ServiceParts): void {
-    this.#parts = { ...this.#parts, ...parts };
+    this._parts = { ...this._parts, ...parts };
   }
 
   /** Call it ten times a second. */
   tick(): void {
-    this.#followClock();
+    this._followClock();
     const nowSeconds = this.session.nowSeconds();
-    if (nowSeconds - this.#leaptSeconds > LEAP_SHOWN_SECONDS) this.problems.clear('clock', 'leapt');
-    this.#link.advance(nowSeconds);
-    this.#announceHandover();
-    this.#publishForecast(nowSeconds);
-    if (this.#isStateNew) {
-      this.#isStateNew = false;
+    if (nowSeconds - this._leaptSeconds > LEAP_SHOWN_SECONDS) this.problems.clear('clock', 'leapt');
+    this._link.advance(nowSeconds);
+    this._announceHandover();
+    this._publishForecast(nowSeconds);
+    if (this._isStateNew) {
+      this._isStateNew = false;
       this.publish('state', this.state());
     }
-    if (nowSeconds - this.#heartbeatSeconds >= HEARTBEAT_SECONDS) {
-      this.#heartbeatSeconds = nowSeconds;
+    if (nowSeconds - this._heartbeatSeconds >= HEARTBEAT_SECONDS) {
+      this._heartbeatSeconds = nowSeconds;
       this.stream.heartbeat();
     }
   }
 
-  #publishForecast(nowSeconds: number): void {
-    if (nowSeconds - this.#forecastSeconds < FORECAST_PERIOD_SECONDS - 0.05) return;
-    this.#forecastSeconds = nowSeconds;
+  private _publishForecast(nowSeconds: number): void {
+    if (nowSeconds - this._forecastSeconds < FORECAST_PERIOD_SECONDS - 0.05) return;
+    this._forecastSeconds = nowSeconds;
     const reply = this.forecast();
     const issuedMs = reply.forecast?.issuedAtMs ?? Number.NaN;
-    if (reply.forecast !== null && issuedMs !== this.#publishedMs) {
+    if (reply.forecast !== null && issuedMs !== this._publishedMs) {
       const { levels, quantilesBps } = reply.forecast;
       const bps = quantilesBps[0]![levels.findIndex((level) => level >= 0.5)]!;
       const atSeconds = this.session.secondsAt(issuedMs);
-      this.#expected = lastMinute([...this.#expected, { atSeconds, bps }], nowSeconds);
+      this._expected = lastMinute([...this._expected, { atSeconds, bps }], nowSeconds);
       this.publish('forecast', reply);
     }
-    this.#publishedMs = issuedMs;
+    this._publishedMs = issuedMs;
   }
 
   publish(type: EventType, data: unknown): void {
     this.stream.publish(type, data);
-    for (const listener of this.#listeners) listener.event?.(type, data);
+    for (const listener of this._listeners) listener.event?.(type, data);
   }
 
   stateChanged(): void {
-    this.#isStateNew = true;
+    this._isStateNew = true;
   }
 
   /** Takes the seconds of the dish, in order of time. */
   observeTelemetry(second: TelemetrySecond): void {
-    this.#followClock();
-    for (const listener of this.#listeners) listener.telemetry?.(second);
+    this._followClock();
+    for (const listener of this._listeners) listener.telemetry?.(second);
     const atSeconds = this.session.secondsAt(second.atMs);
-    this.#lastHour.observe(atSeconds, second);
+    this._lastHour.observe(atSeconds, second);
     const { downlinkUsageBps: bps } = second;
     if (bps !== undefined) {
-      this.#usage = lastMinute([...this.#usage, { atSeconds, bps }], atSeconds);
-      const observation = this.#passive.observe(atSeconds, bps, this.#link.lastBusySeconds);
-      if (observation && atSeconds > this.session.startSeconds) this.#forecaster.observe(observation);
-      else if (observation && atSeconds >= 1) this.#forecaster.recall(observation);
+      this._usage = lastMinute([...this._usage, { atSeconds, bps }], atSeconds);
+      const observation = this._passive.observe(atSeconds, bps, this._link.lastBusySeconds);
+      if (observation && atSeconds > this.session.startSeconds) this._forecaster.observe(observation);
+      else if (observation && atSeconds >= 1) this._forecaster.recall(observation);
     }
-    if (second.fromHistory === true || atSeconds < this.#hintedSeconds + EPOCH_SECONDS) return;
-    this.#hintedSeconds = atSeconds;
-    this.#forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
+    if (second.fromHistory === true || atSeconds < this._hintedSeconds + EPOCH_SECONDS) return;
+    this._hintedSeconds = atSeconds;
+    this._forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
   }
 
   forecast(): ForecastReply {
-    const forecast = this.#forecaster.latest();
-    const observedSeconds = Math.round(this.#forecaster.observedSeconds);
+    const forecast = this._forecaster.latest();
+    const observedSeconds = Math.round(this._forecaster.observedSeconds);
     const reply = { serverUtcMs: this.clock.utcMs(), observedSeconds };
     return 'because' in forecast ? { ...reply, forecast: null, ...forecast } : { ...reply, forecast };
   }
 
   handovers(): HandoversReply {
-    const estimate = this.#forecaster.handoverEstimate();
+    const estimate = this._forecaster.handoverEstimate();
     return {
       serverUtcMs: this.clock.utcMs(),
-      handovers: this.#forecaster.nextHandovers(),
+      handovers: this._forecaster.nextHandovers(),
       epoch: {
         phaseMs: estimate === undefined ? null : Math.round(this.session.utcMsAt(estimate.phaseSeconds)),
         uncertaintySeconds: estimate?.uncertaintySeconds ?? null,
@@ -192,27 +192,27 @@ export class PredictionService {
       lastMinute(rates, this.session.nowSeconds()).map(({ atSeconds, bps }) => {
         return { atMs: Math.round(this.session.utcMsAt(atSeconds)), bps: Math.round(bps) };
       });
-    const [downlinkUsage, expectedCapacity] = [inUtc(this.#usage), inUtc(this.#expected)];
-    const lastHour = this.#lastHour.minutes(this.session.nowSeconds()).map(({ startSeconds, ...minute }) => {
+    const [downlinkUsage, expectedCapacity] = [inUtc(this._usage), inUtc(this._expected)];
+    const lastHour = this._lastHour.minutes(this.session.nowSeconds()).map(({ startSeconds, ...minute }) => {
       return { startMs: Math.round(this.session.utcMsAt(startSeconds)), ...minute };
     });
     return { serverUtcMs: this.clock.utcMs(), downlinkUsage, expectedCapacity, lastHour };
   }
 
   state(): StateReply {
-    const { dish, sky, recording, location } = this.#parts;
+    const { dish, sky, recording, location } = this._parts;
     const place = location?.();
     const startedMs = Math.round(this.session.utcMsAt(this.session.startSeconds));
     return {
       serverUtcMs: this.clock.utcMs(),
-      version: this.#version,
+      version: this._version,
       startedMs,
       dish: dish?.reply() ?? { state: 'unused', sinceMs: startedMs },
       sky: sky?.reply() ?? { state: 'unused', satellites: 0, inView: [] },
       link: {
-        players: this.#link.players,
-        observedSeconds: this.#forecaster.observedSeconds,
-        eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
+        players: this._link.players,
+        observedSeconds: this._forecaster.observedSeconds,
+        eachPlayer: this._link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
           return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
         }),
       },
@@ -224,29 +224,29 @@ export class PredictionService {
 
   /** Takes a player's report. Returns a verdict per observation, or undefined for a player too many. */
   observe(request: ObservationsRequest) {
-    this.#followClock();
-    const observations = request.observations.map((observation) => this.#onSessionClock(observation));
+    this._followClock();
+    const observations = request.observations.map((observation) => this._onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
     const { isDownloading } = request;
-    const verdicts = this.#link.report(request.player, observations, { nowSeconds, isDownloading });
+    const verdicts = this._link.report(request.player, observations, { nowSeconds, isDownloading });
     if (verdicts === undefined) return undefined;
-    if (verdicts.includes('accepted')) for (const listener of this.#listeners) listener.report?.(request);
-    return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
+    if (verdicts.includes('accepted')) for (const listener of this._listeners) listener.report?.(request);
+    return { serverUtcMs: this.clock.utcMs(), verdicts, share: this._link.share(request.player) };
   }
 
   /** Follows leaps of UTC. Call it before using UTC. */
-  #followClock(): void {
+  private _followClock(): void {
     const leap = this.session.check();
     if (leap === undefined) return;
-    this.#forecaster.updateUtc();
-    for (const listener of this.#listeners) listener.leap?.();
-    this.#nextHandoverMs = Number.POSITIVE_INFINITY;
-    this.#leaptSeconds = this.session.nowSeconds();
+    this._forecaster.updateUtc();
+    for (const listener of this._listeners) listener.leap?.();
+    this._nextHandoverMs = Number.POSITIVE_INFINITY;
+    this._leaptSeconds = this.session.nowSeconds();
     this.publish('clock', { serverUtcMs: leap.atMs, leapSeconds: leap.seconds });
     this.problems.report('clock', 'leapt', `the clock of the machine was set by ${leap.seconds.toFixed(1)} s`);
   }
 
-  #onSessionClock(observation: WireObservation): Observation {
+  private _onSessionClock(observation: WireObservation): Observation {
     if (observation.kind === 'request-latency') {
       const { kind, atMs, latencyMs } = observation;
       return { kind, atSeconds: this.session.secondsAt(atMs), latencySeconds: latencyMs / 1000 };
@@ -256,15 +256,15 @@ export class PredictionService {
   }
 
   /** Publishes each handover once, when it is due. */
-  #announceHandover(): void {
+  private _announceHandover(): void {
     const nowMs = this.clock.utcMs();
-    if (nowMs >= this.#nextHandoverMs) {
-      this.publish('handover', { atMs: this.#nextHandoverMs, kind: 'due' });
-      this.#nextHandoverMs = Number.POSITIVE_INFINITY;
+    if (nowMs >= this._nextHandoverMs) {
+      this.publish('handover', { atMs: this._nextHandoverMs, kind: 'due' });
+      this._nextHandoverMs = Number.POSITIVE_INFINITY;
     }
-    const next = this.#forecaster.nextHandovers()[0];
+    const next = this._forecaster.nextHandovers()[0];
     // The next handover is at least a second ahead: the estimate varies by ms, which must not announce it twice.
-    if (next !== undefined && next.atMs > nowMs + 1000) this.#nextHandoverMs = next.atMs;
+    if (next !== undefined && next.atMs > nowMs + 1000) this._nextHandoverMs = next.atMs;
   }
 }
 

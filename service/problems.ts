@@ -8,16 +8,16 @@ export type Problem = StateReply['problems'][number];
 
 export class Problems {
   /** The times of these problems are monotonic. */
-  readonly #problems = new Map<string, Problem>();
+  private readonly _problems = new Map<string, Problem>();
   /** `Problems` calls this when a problem appears or ends, but not when a problem is reported again. */
   onChange: (problem: Readonly<Problem>, isOver: boolean) => void = () => {};
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly _clock: Clock) {}
 
   report(part: string, code: string, message: string): void {
     const key = `${part} ${code}`;
-    const nowMs = this.clock.monotonicMs();
-    const known = this.#problems.get(key);
+    const nowMs = this._clock.monotonicMs();
+    const known = this._problems.get(key);
     if (known !== undefined) {
       known.count++;
       known.lastMs = nowMs;
@@ -25,24 +25,24 @@ export class Problems {
       return;
     }
     const problem = { part, code, message, sinceMs: nowMs, lastMs: nowMs, count: 1 };
-    this.#problems.set(key, problem);
-    this.onChange(this.#inUtc(problem), false);
+    this._problems.set(key, problem);
+    this.onChange(this._inUtc(problem), false);
   }
 
   clear(part: string, code: string): void {
     const key = `${part} ${code}`;
-    const problem = this.#problems.get(key);
+    const problem = this._problems.get(key);
     if (problem === undefined) return;
-    this.#problems.delete(key);
-    this.onChange(this.#inUtc(problem), true);
+    this._problems.delete(key);
+    this.onChange(this._inUtc(problem), true);
   }
 
   list(): Problem[] {
-    return [...this.#problems.values()].map((problem) => this.#inUtc(problem));
+    return [...this._problems.values()].map((problem) => this._inUtc(problem));
   }
 
-  #inUtc(problem: Problem): Problem {
-    const [sinceMs, lastMs] = [problem.sinceMs, problem.lastMs].map((ms) => utcMsOf(ms, this.clock));
+  private _inUtc(problem: Problem): Problem {
+    const [sinceMs, lastMs] = [problem.sinceMs, problem.lastMs].map((ms) => utcMsOf(ms, this._clock));
     return { ...problem, sinceMs: sinceMs!, lastMs: lastMs! };
   }
 }

@@ -53,20 +53,20 @@ setTimeout(() => process.exit(), to * 1000);`;
 
 export class KernelLink implements EmulatedLink {
   readonly protocol: string;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'leo-abr-link-'));
-  #http3Server: ChildProcess | undefined;
+  private readonly _folder = mkdtempSync(join(tmpdir(), 'leo-abr-link-'));
+  private _http3Server: ChildProcess | undefined;
   /** Each download has two processes. */
-  #downloads: ChildProcess[] = [];
+  private _downloads: ChildProcess[] = [];
 
   private constructor(
-    private readonly tier: KernelTier,
-    private readonly rttSeconds: number,
-    private readonly emulator: ChildProcess,
-    private readonly namespaces: { server: string; client: string },
-    private readonly answers: AsyncIterator<string>,
+    private readonly _tier: KernelTier,
+    private readonly _rttSeconds: number,
+    private readonly _emulator: ChildProcess,
+    private readonly _namespaces: { server: string; client: string },
+    private readonly _answers: AsyncIterator<string>,
   ) {
-    this.protocol = tier.tier === 'quic' ? 'h3' : 'http/1.1';
-    this.#command(`link ${Math.round(rttSeconds * 1e6)} ${QUEUE_BYTES}`);
+    this.protocol = _tier.tier === 'quic' ? 'h3' : 'http/1.1';
+    this._command(`link ${Math.round(_rttSeconds * 1e6)} ${QUEUE_BYTES}`);
   }
 
   /** Rejects with an `Error` on machines that cannot run the tier (`kernelTierObstacle`, `quicTierObstacle`). */
@@ -86,8 +86,8 @@ export class KernelLink implements EmulatedLink {
 
   /** A listening socket in the server's namespace, for an HTTP server of this process. */
   listen(): Promise<Server> {
-    const args = [process.execPath, '-e', LISTENER, tcpControlOf(this.tier), SERVER_ADDRESS, String(SERVER_PORT)];
-    const child = spawn('nsenter', [`--net=${this.namespaces.server}`, ...args], {
+    const args = [process.execPath, '-e', LISTENER, tcpControlOf(this._tier), SERVER_ADDRESS, String(SERVER_PORT)];
+    const child = spawn('nsenter', [`--net=${this._namespaces.server}`, ...args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     return new Promise((resolve, reject) => {
@@ -99,19 +99,19 @@ export class KernelLink implements EmulatedLink {
 
   async access(url: string, executablePath: string): Promise<BrowserAccess> {
     const program = this.program('client', executablePath);
-    if (this.tier.tier === 'kernel') {
+    if (this._tier.tier === 'kernel') {
       // Without a secure context the page's clocks are coarser. Only loopback is secure without https.
       return { url, executablePath: program, args: [`--unsafely-treat-insecure-origin-as-secure=${url}`] };
     }
     const address = `${SERVER_ADDRESS}:${HTTP3_PORT}`;
-    const spki = await this.#serveHttp3(address);
+    const spki = await this._serveHttp3(address);
     // HTTP/3 from the first request on, never TCP; and trust in the server's key.
     const args = [`--origin-to-force-quic-on=${address}`, `--ignore-certificate-errors-spki-list=${spki}`];
     return { url: `https://${address}`, executablePath: program, args };
   }
 
   play({ trace, startSeconds, seed, household }: PlannedSession, scenario: ResolvedScenario): void {
-    const { impairment } = this.tier;
+    const { impairment } = this._tier;
     this.playSteps(kernelSteps(trace, scenario, { startSeconds, impairment, seed }), seed);
     for (const traffic of household?.traffic ?? []) this.download(traffic);
     // Reset the counts.
@@ -120,29 +120,29 @@ export class KernelLink implements EmulatedLink {
 
   /** Starts the trace now; `seed` determines the lost packets. */
   playSteps(steps: KernelSteps, seed: number): void {
-    this.#command(linkCommands(steps, { rttSeconds: this.rttSeconds, seed }));
+    this._command(linkCommands(steps, { rttSeconds: this._rttSeconds, seed }));
   }
 
   /** Other traffic: a download that always has bits to send, from one second after now to another. */
   download({ fromSeconds, toSeconds }: { fromSeconds: number; toSeconds: number }): void {
-    const { server, client } = this.namespaces;
-    const args = [SERVER_ADDRESS, SERVER_PORT + 1 + this.#downloads.length, fromSeconds, toSeconds].map(String);
+    const { server, client } = this._namespaces;
+    const args = [SERVER_ADDRESS, SERVER_PORT + 1 + this._downloads.length, fromSeconds, toSeconds].map(String);
     const start = (namespace: string, script: string) =>
       spawn('nsenter', [`--net=${namespace}`, process.execPath, '-e', script, ...args], {
         stdio: ['ignore', 'ignore', 'inherit'],
       });
-    this.#downloads.push(start(server, ENDLESS_SERVER), start(client, ENDLESS_CLIENT));
+    this._downloads.push(start(server, ENDLESS_SERVER), start(client, ENDLESS_CLIENT));
   }
 
   open(): void {
-    for (const child of this.#downloads) child.kill();
-    this.#downloads = [];
-    this.#command('open');
+    for (const child of this._downloads) child.kill();
+    this._downloads = [];
+    this._command('open');
   }
 
   async statistics(): Promise<LinkStatistics> {
-    this.#command('stats');
-    const { value } = await this.answers.next();
+    this._command('stats');
+    const { value } = await this._answers.next();
     const [packets = 0, bytes = 0, dropped = 0, lost = 0] = String(value).split(' ').slice(1).map(Number);
     return { packets, bytes, dropped, lost };
   }
@@ -151,32 +151,32 @@ export class KernelLink implements EmulatedLink {
   async close(): Promise<void> {
     this.open();
     // The server ends first, because it fails if it sends without its interface.
-    for (const one of [this.#http3Server, this.emulator]) {
+    for (const one of [this._http3Server, this._emulator]) {
       if (!one || one.exitCode !== null || one.signalCode !== null) continue;
       const ended = new Promise((resolve) => one.once('close', resolve));
       one.stdin!.end();
       await ended;
     }
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this._folder, { recursive: true, force: true });
   }
 
   /** Writes a script that runs an executable in a namespace. `isFirst`: with priority on a busy machine. */
   program(side: 'server' | 'client', executable: string, { isFirst = false } = {}): string {
-    const file = join(this.#folder, `${basename(executable)}-of-${side}`);
-    const enter = `nsenter --net=${this.namespaces[side]} ${isFirst ? 'chrt -f 1 ' : ''}`;
+    const file = join(this._folder, `${basename(executable)}-of-${side}`);
+    const enter = `nsenter --net=${this._namespaces[side]} ${isFirst ? 'chrt -f 1 ' : ''}`;
     writeFileSync(file, `#!/bin/sh\nexec ${enter}'${executable.replaceAll("'", "'\\''")}' "$@"\n`);
     chmodSync(file, 0o755);
     return file;
   }
 
   /** Forwards requests to the namespace's server; returns its key's hash for the browser. */
-  async #serveHttp3(address: string): Promise<string> {
-    const { congestionControl } = this.tier;
+  private async _serveHttp3(address: string): Promise<string> {
+    const { congestionControl } = this._tier;
     const args = ['serve', address, congestionControl, `${SERVER_ADDRESS}:${SERVER_PORT}`];
     const server = spawn(this.program('server', transportProgram(), { isFirst: true }), args, {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    this.#http3Server = server;
+    this._http3Server = server;
     const lines = createInterface({ input: server.stdout });
     const first = await new Promise<string>((resolve, reject) => {
       lines.once('line', resolve);
@@ -185,8 +185,8 @@ export class KernelLink implements EmulatedLink {
     return (JSON.parse(first) as { spki: string }).spki;
   }
 
-  #command(line: string): void {
-    this.emulator.stdin!.write(`${line}\n`);
+  private _command(line: string): void {
+    this._emulator.stdin!.write(`${line}\n`);
   }
 }
 

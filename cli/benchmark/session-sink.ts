@@ -14,29 +14,29 @@ import { benchmarkJson } from './finish.ts';
 export class SessionSink {
   readonly played: SessionResult[] = [];
   readonly progress: Progress;
-  readonly #file: string | undefined;
+  private readonly _file: string | undefined;
   /** The first session begins the raw file, unless `--resume` continues it. */
-  #rawFlag: 'w' | 'a';
+  private _rawFlag: 'w' | 'a';
 
   constructor(
-    private readonly benchmark: Benchmark,
-    private readonly notes: BenchNotes,
-    private readonly io: CommandIo,
+    private readonly _benchmark: Benchmark,
+    private readonly _notes: BenchNotes,
+    private readonly _io: CommandIo,
   ) {
-    const { out, done, remains, household } = benchmark;
-    this.#file = fileOf(out);
-    this.#rawFlag = done.length > 0 ? 'a' : 'w';
-    this.progress = new Progress(io.stderr, remains.length, household ? 'households' : 'sessions');
+    const { out, done, remains, household } = _benchmark;
+    this._file = fileOf(out);
+    this._rawFlag = done.length > 0 ? 'a' : 'w';
+    this.progress = new Progress(_io.stderr, remains.length, household ? 'households' : 'sessions');
   }
 
   get withNotes(): Benchmark {
-    return { ...this.benchmark, tool: { ...this.benchmark.tool, bench: this.notes } };
+    return { ...this._benchmark, tool: { ...this._benchmark.tool, bench: this._notes } };
   }
 
   add(sessions: readonly PlayedRecord[]): void {
-    const { notes, played, benchmark, io } = this;
+    const { _notes: notes, played, _benchmark: benchmark, _io: io } = this;
     for (const session of sessions) {
-      this.#appendRaw(session);
+      this._appendRaw(session);
       report(session, io);
       if (session.rejected === undefined) played.push(session.result);
       else notes.rejectedRuns++;
@@ -46,15 +46,15 @@ export class SessionSink {
     }
     this.progress.update(played.length / benchmark.perLine);
     // The file is written at once, so that a killed command loses only the sessions under way.
-    if (this.#file) writeOutput(this.#file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
+    if (this._file) writeOutput(this._file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
   }
 
-  #appendRaw({ planned, ...session }: PlayedRecord): void {
-    if (this.#file === undefined) return;
+  private _appendRaw({ planned, ...session }: PlayedRecord): void {
+    if (this._file === undefined) return;
     const { trace, ...rest } = planned;
     const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
-    writeFileSync(rawFileOf(this.#file), `${JSON.stringify(line)}\n`, { flag: this.#rawFlag });
-    this.#rawFlag = 'a';
+    writeFileSync(rawFileOf(this._file), `${JSON.stringify(line)}\n`, { flag: this._rawFlag });
+    this._rawFlag = 'a';
   }
 }
 

@@ -38,14 +38,14 @@ type Tree = { path: string }[];
 /** GitHub, or a mirror with `<mirror>/<owner>__<repository>/<path>`. Complete files stay in the cache. */
 export class WebPlace implements Place {
   constructor(
-    private readonly cache: string,
-    private readonly mirror?: string,
+    private readonly _cache: string,
+    private readonly _mirror?: string,
   ) {}
 
   async list(source: RecipeSource, signal: AbortSignal): Promise<string[]> {
     const { path } = source;
     if (typeof path === 'string') return [path];
-    const url = this.#urlOf(source, TREE);
+    const url = this._urlOf(source, TREE);
     const bytes = await this.read(source, TREE, signal);
     try {
       const { tree, truncated } = JSON.parse(new TextDecoder().decode(bytes)) as { tree: Tree; truncated?: boolean };
@@ -60,22 +60,22 @@ export class WebPlace implements Place {
   }
 
   async read(source: RecipeSource, path: string, signal: AbortSignal): Promise<Uint8Array> {
-    const file = this.#cached(source, path);
-    if (!existsSync(file)) writeFileAtomically(file, await download(this.#urlOf(source, path), signal));
+    const file = this._cached(source, path);
+    if (!existsSync(file)) writeFileAtomically(file, await download(this._urlOf(source, path), signal));
     return readFileSync(file);
   }
 
   discard(source: RecipeSource, path: string): void {
-    rmSync(this.#cached(source, path), { force: true });
+    rmSync(this._cached(source, path), { force: true });
   }
 
-  #cached(source: RecipeSource, path: string): string {
-    return join(this.cache, folderOf(source), source.commit, path);
+  private _cached(source: RecipeSource, path: string): string {
+    return join(this._cache, folderOf(source), source.commit, path);
   }
 
-  #urlOf(source: RecipeSource, path: string): string {
+  private _urlOf(source: RecipeSource, path: string): string {
     const { repository, commit } = source;
-    if (this.mirror) return `${this.mirror.replace(/\/$/, '')}/${folderOf(source)}/${encodeURI(path)}`;
+    if (this._mirror) return `${this._mirror.replace(/\/$/, '')}/${folderOf(source)}/${encodeURI(path)}`;
     return path === TREE
       ? `https://api.github.com/repos/${repository}/git/trees/${commit}?recursive=1`
       : `https://raw.githubusercontent.com/${repository}/${commit}/${encodeURI(path)}`;

@@ -12,15 +12,15 @@ const MOST_SERVICES = 8;
 
 export class LinkServices {
   /** Services by the session's id, in the order of their starts. */
-  readonly #services = new Map<string, Promise<RunningService>>();
+  private readonly _services = new Map<string, Promise<RunningService>>();
 
-  constructor(private readonly session: (id: string) => ReplaySession | undefined) {}
+  constructor(private readonly _session: (id: string) => ReplaySession | undefined) {}
 
   /** Responds to a request of `PATH`. Returns false for other requests. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const id = PATH.exec(request.url ?? '')?.[1];
     if (id === undefined) return false;
-    void this.#answer(id, request.method).then(([status, body]) => {
+    void this._answer(id, request.method).then(([status, body]) => {
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(JSON.stringify(body));
     });
@@ -28,40 +28,40 @@ export class LinkServices {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#services.keys()].map((id) => this.#stop(id)));
+    await Promise.all([...this._services.keys()].map((id) => this._stop(id)));
   }
 
-  async #answer(id: string, method = ''): Promise<[status: number, body: object]> {
+  private async _answer(id: string, method = ''): Promise<[status: number, body: object]> {
     if (method === 'DELETE') {
-      await this.#stop(id);
+      await this._stop(id);
       return [200, { url: '' }];
     }
     if (method !== 'POST') return [405, { error: `expected POST or DELETE, got ${method}` }];
-    const session = this.session(id);
+    const session = this._session(id);
     if (session === undefined) return [404, { error: `no session "${id}"` }];
     try {
-      return [201, { url: (await this.#start(id, session)).url }];
+      return [201, { url: (await this._start(id, session)).url }];
     } catch (error) {
-      this.#services.delete(id);
+      this._services.delete(id);
       return [500, { error: (error as Error).message }];
     }
   }
 
-  #start(id: string, session: ReplaySession): Promise<RunningService> {
-    const known = this.#services.get(id);
+  private _start(id: string, session: ReplaySession): Promise<RunningService> {
+    const known = this._services.get(id);
     if (known !== undefined) return known;
-    const ids = [...this.#services.keys()];
-    const gone = ids.filter((one) => this.session(one) === undefined);
+    const ids = [...this._services.keys()];
+    const gone = ids.filter((one) => this._session(one) === undefined);
     const unneeded = gone.length === 0 && ids.length >= MOST_SERVICES ? ids.slice(0, 1) : gone;
-    for (const one of unneeded) void this.#stop(one);
+    for (const one of unneeded) void this._stop(one);
     const started = serviceOn(session);
-    this.#services.set(id, started);
+    this._services.set(id, started);
     return started;
   }
 
-  async #stop(id: string): Promise<void> {
-    const started = this.#services.get(id);
-    this.#services.delete(id);
+  private async _stop(id: string): Promise<void> {
+    const started = this._services.get(id);
+    this._services.delete(id);
     await started?.then((running) => running.close()).catch(() => {});
   }
 }

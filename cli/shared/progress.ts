@@ -8,38 +8,38 @@ const TERMINAL_MS = 250;
 const LOG_MS = 10_000;
 
 export class Progress {
-  private readonly startedAtMs: number;
-  private shownAtMs: number;
-  private shownWidth = 0;
+  private readonly _startedAtMs: number;
+  private _shownAtMs: number;
+  private _shownWidth = 0;
 
   /** The output calls the `total` items `noun`. `nowMs` is any monotonic clock. */
   constructor(
-    private readonly output: Output,
-    private readonly total: number,
-    private readonly noun: string,
-    private readonly nowMs: () => number = () => performance.now(),
+    private readonly _output: Output,
+    private readonly _total: number,
+    private readonly _noun: string,
+    private readonly _nowMs: () => number = () => performance.now(),
   ) {
-    this.startedAtMs = nowMs();
-    this.shownAtMs = this.startedAtMs;
+    this._startedAtMs = _nowMs();
+    this._shownAtMs = this._startedAtMs;
   }
 
   update(done: number): void {
-    const now = this.nowMs();
-    if (now - this.shownAtMs < (this.output.isTTY === true ? TERMINAL_MS : LOG_MS)) return;
-    this.shownAtMs = now;
-    const secondsEach = (now - this.startedAtMs) / 1000 / done;
-    this.show(done, done > 0 ? `, ${duration(secondsEach * (this.total - done))} left` : '');
+    const now = this._nowMs();
+    if (now - this._shownAtMs < (this._output.isTTY === true ? TERMINAL_MS : LOG_MS)) return;
+    this._shownAtMs = now;
+    const secondsEach = (now - this._startedAtMs) / 1000 / done;
+    this._show(done, done > 0 ? `, ${duration(secondsEach * (this._total - done))} left` : '');
   }
 
   end(done: number): void {
-    this.show(done, ` in ${duration((this.nowMs() - this.startedAtMs) / 1000)}`);
-    if (this.output.isTTY === true) this.output.write('\n');
+    this._show(done, ` in ${duration((this._nowMs() - this._startedAtMs) / 1000)}`);
+    if (this._output.isTTY === true) this._output.write('\n');
   }
 
-  private show(done: number, time: string): void {
-    const text = `${done} of ${this.total} ${this.noun}${time}`;
-    this.output.write(this.output.isTTY === true ? `\r${text.padEnd(this.shownWidth)}` : `${text}\n`);
-    this.shownWidth = text.length;
+  private _show(done: number, time: string): void {
+    const text = `${done} of ${this._total} ${this._noun}${time}`;
+    this._output.write(this._output.isTTY === true ? `\r${text.padEnd(this._shownWidth)}` : `${text}\n`);
+    this._shownWidth = text.length;
   }
 }
 

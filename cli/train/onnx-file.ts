@@ -23,30 +23,30 @@ interface OnnxFile extends Record<'inputs' | 'outputs', Tensors> {
 
 /** Takes nodes in order of evaluation. `add`, `floats` and `whole` return the name of the added tensor. */
 export class OnnxGraph {
-  readonly #nodes: object[] = [];
-  readonly #constants: object[] = [];
+  private readonly _nodes: object[] = [];
+  private readonly _constants: object[] = [];
 
   /** Adds a node. `attributes` are floats. */
   add(type: string, input: string[], output: string, attributes: Record<string, number> = {}): string {
     const attribute = Object.entries(attributes).map(([name, f]) => ({ name, f, type: FLOAT }));
-    this.#nodes.push({ input, output: [output], name: output, opType: type, attribute });
+    this._nodes.push({ input, output: [output], name: output, opType: type, attribute });
     return output;
   }
 
   floats(name: string, dims: number[], values: ArrayLike<number>): string {
-    this.#constants.push({ dims, dataType: FLOAT, name, rawData: new Uint8Array(Float32Array.from(values).buffer) });
+    this._constants.push({ dims, dataType: FLOAT, name, rawData: new Uint8Array(Float32Array.from(values).buffer) });
     return name;
   }
 
   whole(name: string, ...values: number[]): string {
     const rawData = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
-    this.#constants.push({ dims: [values.length], dataType: INT64, name, rawData });
+    this._constants.push({ dims: [values.length], dataType: INT64, name, rawData });
     return name;
   }
 
   /** Returns the bytes of the file. The same model gives the same bytes. */
   file({ producer, description, metadata, inputs, outputs }: OnnxFile): Uint8Array {
-    const graph = { node: this.#nodes, name: producer.name, initializer: this.#constants };
+    const graph = { node: this._nodes, name: producer.name, initializer: this._constants };
     const file = {
       irVersion: IR_VERSION,
       producerName: producer.name,

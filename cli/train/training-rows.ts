@@ -151,35 +151,35 @@ type RowOptions = { link: PiecewisePath; leftSeconds: number; plannedOn: Forecas
 class RowRecorder implements Forecaster {
   readonly name = 'rows';
   readonly rows: Float32Array[] = [];
-  readonly #history = new LinkHistory();
-  readonly #features = new Float64Array(FEATURES.length);
-  #lastSeconds = Number.NEGATIVE_INFINITY;
+  private readonly _history = new LinkHistory();
+  private readonly _features = new Float64Array(FEATURES.length);
+  private _lastSeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: RowOptions) {}
+  constructor(private readonly _options: RowOptions) {}
 
   start(context: Parameters<Forecaster['start']>[0]): void {
-    this.options.plannedOn?.start(context);
+    this._options.plannedOn?.start(context);
   }
 
   observe(observation: Observation): void {
-    this.options.plannedOn?.observe(observation);
-    if (this.#history.observe(observation) && observation.kind === 'throughput') this.#note(observation.endSeconds);
+    this._options.plannedOn?.observe(observation);
+    if (this._history.observe(observation) && observation.kind === 'throughput') this._note(observation.endSeconds);
   }
 
   latest(nowSeconds: number): ReturnType<Forecaster['latest']> {
-    this.#note(nowSeconds);
-    return this.options.plannedOn?.latest(nowSeconds);
+    this._note(nowSeconds);
+    return this._options.plannedOn?.latest(nowSeconds);
   }
 
-  #note(nowSeconds: number): void {
-    const { link, leftSeconds } = this.options;
-    if (nowSeconds - this.#lastSeconds < ROW_SECONDS || nowSeconds + LEAST_FUTURE_SECONDS > leftSeconds) return;
-    if (!this.#history.writeFeatures(nowSeconds, this.#features)) return;
-    const reference = this.#history.referenceBps()!;
-    this.#lastSeconds = nowSeconds;
+  private _note(nowSeconds: number): void {
+    const { link, leftSeconds } = this._options;
+    if (nowSeconds - this._lastSeconds < ROW_SECONDS || nowSeconds + LEAST_FUTURE_SECONDS > leftSeconds) return;
+    if (!this._history.writeFeatures(nowSeconds, this._features)) return;
+    const reference = this._history.referenceBps()!;
+    this._lastSeconds = nowSeconds;
     const rates = stepRatesBps(link, nowSeconds, leftSeconds);
     const ratios = rates.map((rate) => Math.log(Math.max(LEAST_RATIO, rate / reference)));
-    this.rows.push(Float32Array.of(...this.#features, ...ratios));
+    this.rows.push(Float32Array.of(...this._features, ...ratios));
   }
 }
 

@@ -24,10 +24,10 @@ const INPUTS: Readonly<Record<string, (value: string) => Partial<DemoChoice>>> =
 };
 
 export class Controls {
-  readonly #trace = byId<HTMLSelectElement>('trace');
+  private readonly _trace = byId<HTMLSelectElement>('trace');
   readonly stop = byId<HTMLButtonElement>('stop');
   readonly addPlayer = byId<HTMLButtonElement>('add-player');
-  readonly #scenes: readonly HTMLButtonElement[];
+  private readonly _scenes: readonly HTMLButtonElement[];
 
   constructor({ onChoice, onScene, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
     const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
@@ -37,8 +37,8 @@ export class Controls {
       const input = byId<HTMLSelectElement | HTMLInputElement>(id);
       input.addEventListener('change', () => input.reportValidity() && onChoice(chosen(input.value)));
     }
-    this.#scenes = SCENES.map((scene) => button(() => onScene(scene), {}, scene.title));
-    byId('scenes').replaceChildren(...this.#scenes);
+    this._scenes = SCENES.map((scene) => button(() => onScene(scene), {}, scene.title));
+    byId('scenes').replaceChildren(...this._scenes);
     byId('controls').addEventListener('submit', (event) => event.preventDefault());
     byId('restart').addEventListener('click', onRestart);
     this.stop.addEventListener('click', onStop);
@@ -63,15 +63,15 @@ export class Controls {
     const { trace, scenario, startSeconds, players } = choice;
     const shownScene = sceneOf(choice);
     for (const [i, scene] of SCENES.entries())
-      this.#scenes[i]!.setAttribute('aria-pressed', String(scene === shownScene));
+      this._scenes[i]!.setAttribute('aria-pressed', String(scene === shownScene));
     const listed = traces.map(({ name, durationSeconds }) => ({
       value: name,
       label: `${name} (${clock(durationSeconds)})`,
     }));
     // The options are replaced only if they changed, because that closes an open list.
-    const texts = [...this.#trace.options].map(({ text }) => text);
+    const texts = [...this._trace.options].map(({ text }) => text);
     if (listed.map(({ label }) => label).join() !== texts.join())
-      this.#trace.replaceChildren(...options(listed, trace));
+      this._trace.replaceChildren(...options(listed, trace));
     for (const [id, value] of Object.entries({ trace, scenario, start: startSeconds })) {
       byId<HTMLInputElement>(id).value = String(value);
     }

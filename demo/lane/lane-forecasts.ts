@@ -33,69 +33,69 @@ export interface LaneForecastsOptions {
 
 export class LaneForecasts {
   readonly root: HTMLElement;
-  readonly #choice: HTMLSelectElement;
-  readonly #used = element('span', {});
+  private readonly _choice: HTMLSelectElement;
+  private readonly _used = element('span', {});
   /** Shows the state of a service's forecasts. */
-  readonly #about = element('span', {});
-  #algorithm = '';
-  #forecaster: { close(): void } | undefined;
-  #service: ServiceForecaster | undefined;
+  private readonly _about = element('span', {});
+  private _algorithm = '';
+  private _forecaster: { close(): void } | undefined;
+  private _service: ServiceForecaster | undefined;
 
   constructor(
     player: number,
-    private readonly on: LaneForecastsOptions,
+    private readonly _on: LaneForecastsOptions,
   ) {
-    this.#choice = select({ 'aria-label': `Forecasts of player ${player}` }, (name) => {
-      on.choice(nameInPlayer(name, playerOf(this.#algorithm)));
+    this._choice = select({ 'aria-label': `Forecasts of player ${player}` }, (name) => {
+      _on.choice(nameInPlayer(name, playerOf(this._algorithm)));
     });
-    const label = element('label', {}, 'Forecasts: ', this.#choice);
-    this.root = element('p', { class: 'small forecasts' }, label, ' ', this.#used, ' ', this.#about);
+    const label = element('label', {}, 'Forecasts: ', this._choice);
+    this.root = element('p', { class: 'small forecasts' }, label, ' ', this._used, ' ', this._about);
   }
 
   show(algorithm: string): void {
-    this.#algorithm = algorithm;
+    this._algorithm = algorithm;
     const { name } = splitPlayer(algorithm);
     this.root.hidden = withoutSource(algorithm) === algorithm && name !== 'mpc-l';
     const listed = Object.entries(SOURCES).map(([value, label]) => ({ value, label }));
-    this.#choice.replaceChildren(...options(listed, name));
-    const problem = this.on.serviceProblem;
-    const service = this.#choice.querySelector<HTMLOptionElement>('[value="mpc-l@service"]')!;
+    this._choice.replaceChildren(...options(listed, name));
+    const problem = this._on.serviceProblem;
+    const service = this._choice.querySelector<HTMLOptionElement>('[value="mpc-l@service"]')!;
     service.disabled = problem !== undefined;
     service.title = problem ?? '';
-    setText(this.#about, '');
-    setText(this.#used, '');
+    setText(this._about, '');
+    setText(this._used, '');
   }
 
   /** Makes the forecaster of a new session; undefined if the algorithm uses only its own forecasts. */
   async forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
-    this.#forecaster?.close();
-    this.#forecaster = undefined;
-    this.#service = undefined;
-    const { name } = splitPlayer(this.#algorithm);
+    this._forecaster?.close();
+    this._forecaster = undefined;
+    this._service = undefined;
+    const { name } = splitPlayer(this._algorithm);
     if (name === 'mpc-l@service') {
-      const problem = this.on.serviceProblem;
+      const problem = this._on.serviceProblem;
       const starting = problem === undefined ? ofService() : Promise.reject(new Error(problem));
-      this.#service = await starting.catch((error: Error) => {
-        setText(this.#about, serviceStatus(undefined, error.message));
+      this._service = await starting.catch((error: Error) => {
+        setText(this._about, serviceStatus(undefined, error.message));
         return undefined;
       });
-      return this.#service;
+      return this._service;
     }
     if (name !== 'mpc-l@onnx') return undefined;
     const { onnxForecaster } = await import('./onnx-runtime.ts');
     const forecaster = onnxForecaster();
-    this.#forecaster = forecaster;
+    this._forecaster = forecaster;
     return forecaster;
   }
 
   /** Shows the forecast that the newest decision used. */
   draw({ decisions }: SessionRecord): void {
     if (this.root.hidden) return;
-    if (this.#service) setText(this.#about, serviceStatus(this.#service.state));
+    if (this._service) setText(this._about, serviceStatus(this._service.state));
     const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
     const [next] = forecastFan(forecast);
     const range = next && `${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s next.`;
     const text = range && `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: ${range}`;
-    setText(this.#used, text ?? 'No forecast in use.');
+    setText(this._used, text ?? 'No forecast in use.');
   }
 }

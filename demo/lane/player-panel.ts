@@ -44,61 +44,61 @@ export class PlayerPanel {
   readonly root: HTMLElement;
   readonly forecasts: LaneForecasts;
   algorithm: string;
-  readonly #video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
-  readonly #algorithmChoice: HTMLSelectElement;
-  readonly #state = element('span', { class: 'state' }, 'loading');
-  readonly #lead = element(
+  private readonly _video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
+  private readonly _algorithmChoice: HTMLSelectElement;
+  private readonly _state = element('span', { class: 'state' }, 'loading');
+  private readonly _lead = element(
     'strong',
     { class: 'lead', hidden: true, title: 'the highest QoE so far, at no more than 0.15 s more latency' },
     'ahead',
   );
-  readonly #fault = element('p', { class: 'fault', hidden: true });
-  readonly #about = element('p', {});
-  readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
-  readonly #frozen = figure('Frozen', 'frozen');
-  readonly #quality = figure('Quality', 'quality');
-  readonly #onScreen = figure('Now');
-  readonly #delay = figure('');
-  readonly #data = figure('Data', 'data');
-  readonly #qoe = element('p', { class: 'small' });
-  #player: TestPlayer | undefined;
-  #recorder: SessionRecorder | undefined;
-  #session: PanelSession | undefined;
+  private readonly _fault = element('p', { class: 'fault', hidden: true });
+  private readonly _about = element('p', {});
+  private readonly _playButton = button(() => void this._video.play(), { class: 'play', hidden: true }, 'Play');
+  private readonly _frozen = figure('Frozen', 'frozen');
+  private readonly _quality = figure('Quality', 'quality');
+  private readonly _onScreen = figure('Now');
+  private readonly _delay = figure('');
+  private readonly _data = figure('Data', 'data');
+  private readonly _qoe = element('p', { class: 'small' });
+  private _player: TestPlayer | undefined;
+  private _recorder: SessionRecorder | undefined;
+  private _session: PanelSession | undefined;
   /** Resolves when the previous player has left the picture. */
-  #freed: Promise<unknown> = Promise.resolve();
+  private _freed: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly panel: PlayerPanelOptions) {
-    this.algorithm = panel.algorithm;
-    const number = panel.place + 1;
-    this.#video.muted = true;
-    this.#video.addEventListener('playing', () => this.#playButton.toggleAttribute('hidden', true));
-    this.#algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this.#choose(name));
+  constructor(private readonly _panel: PlayerPanelOptions) {
+    this.algorithm = _panel.algorithm;
+    const number = _panel.place + 1;
+    this._video.muted = true;
+    this._video.addEventListener('playing', () => this._playButton.toggleAttribute('hidden', true));
+    this._algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this._choose(name));
     const library = select({ 'aria-label': `Library of player ${number}` }, (player) =>
-      this.#choose(inOtherPlayer(this.algorithm, player as PlayerName)),
+      this._choose(inOtherPlayer(this.algorithm, player as PlayerName)),
     );
     const libraries = PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] }));
-    library.append(...options(libraries, playerOf(panel.algorithm)));
-    const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
-    const remove = button(() => panel.onRemove(), removal, '×');
-    const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#lead, this.#playButton);
+    library.append(...options(libraries, playerOf(_panel.algorithm)));
+    const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !_panel.isRemovable };
+    const remove = button(() => _panel.onRemove(), removal, '×');
+    const picture = element('div', { class: 'picture' }, this._video, this._state, this._lead, this._playButton);
     const [summary, label] = [element('summary', {}, 'How it plays'), element('label', {}, 'Player: ', library)];
-    const details = element('details', { class: 'about' }, summary, label, this.#about);
-    const rows = [this.#frozen, this.#quality, this.#data, this.#onScreen, this.#delay];
+    const details = element('details', { class: 'about' }, summary, label, this._about);
+    const rows = [this._frozen, this._quality, this._data, this._onScreen, this._delay];
     const figures = element('dl', { class: 'figures' }, ...rows.map(({ root }) => root));
     const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
     this.root = element(
       'article',
-      { class: 'player', style: styleOfPlace(panel.place) },
-      element('header', {}, swatch, this.#algorithmChoice, remove),
-      element('div', { class: 'player-body' }, picture, figures, this.#fault),
+      { class: 'player', style: styleOfPlace(_panel.place) },
+      element('header', {}, swatch, this._algorithmChoice, remove),
+      element('div', { class: 'player-body' }, picture, figures, this._fault),
       details,
     );
     this.forecasts = new LaneForecasts(number, {
-      serviceProblem: panel.serviceProblem,
-      choice: (name) => this.#choose(name),
+      serviceProblem: _panel.serviceProblem,
+      choice: (name) => this._choose(name),
     });
-    details.append(this.forecasts.root, this.#qoe);
-    this.#showAlgorithm();
+    details.append(this.forecasts.root, this._qoe);
+    this._showAlgorithm();
   }
 
   get title(): string {
@@ -108,26 +108,26 @@ export class PlayerPanel {
   /** Prepares a session for play(). Call clear() first. Returns the record of the session. */
   prepare(prepared: PanelSession): SessionRecord {
     const { newPlayer, session, scenario, forecaster } = prepared;
-    this.#session = prepared;
-    this.#fault.hidden = true;
+    this._session = prepared;
+    this._fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.algorithm)] : '';
-    setText(this.#about, competitor(this.algorithm).about + limits);
-    this.#drawFigures(new SessionRecord(), scenario, { frozenSeconds: 1, bitsPerHour: 1 });
-    this.#video.setAttribute('aria-label', `Film in ${this.title}`);
-    const recorder = new SessionRecorder(this.#video, scenario);
-    this.#recorder = recorder;
+    setText(this._about, competitor(this.algorithm).about + limits);
+    this._drawFigures(new SessionRecord(), scenario, { frozenSeconds: 1, bitsPerHour: 1 });
+    this._video.setAttribute('aria-label', `Film in ${this.title}`);
+    const recorder = new SessionRecorder(this._video, scenario);
+    this._recorder = recorder;
     const nowSeconds = () => recorder.nowSeconds;
     const plugin = pluginOptions(this.algorithm, { session, scenario, forecaster, nowSeconds });
     const player = newPlayer({
       config: { scenario, algorithm: this.algorithm, sessionUrl: session.url },
-      video: this.#video,
+      video: this._video,
       requests: recorder,
       onFault: (message) => {
-        if (!recorder.isOver) this.panel.onFault(message);
+        if (!recorder.isOver) this._panel.onFault(message);
       },
-      onNotAllowed: () => this.#playButton.toggleAttribute('hidden', recorder.isOver),
+      onNotAllowed: () => this._playButton.toggleAttribute('hidden', recorder.isOver),
     });
-    this.#player = player;
+    this._player = player;
     if (plugin !== undefined) {
       const handle = player.attach(plugin.options, plugin.tools);
       handle.on('fault', ({ message }) => this.showFault(message));
@@ -137,95 +137,95 @@ export class PlayerPanel {
   }
 
   async play(): Promise<void> {
-    const player = this.#player!;
-    const recorder = this.#recorder!;
-    const { session, scenario } = this.#session!;
+    const player = this._player!;
+    const recorder = this._recorder!;
+    const { session, scenario } = this._session!;
     if (scenario.live) {
       // This request starts the session's clock. If the request fails, the player's own request reports that.
       recorder.startClock();
       await fetch(`${session.url}manifest.mpd`).catch(() => {});
-      if (player !== this.#player || recorder.isOver) return;
+      if (player !== this._player || recorder.isOver) return;
     }
     player.start();
   }
 
   stop(): void {
-    this.#recorder?.stop();
-    this.#player?.rest();
-    this.#video.pause();
+    this._recorder?.stop();
+    this._player?.rest();
+    this._video.pause();
   }
 
   /** Ends the session. Resolves when its player and picture are free. */
   async clear(): Promise<void> {
     this.stop();
-    this.#recorder = undefined;
-    this.#freed = Promise.all([this.#freed, this.#player?.destroy()]);
-    this.#player = undefined;
-    await this.#freed;
+    this._recorder = undefined;
+    this._freed = Promise.all([this._freed, this._player?.destroy()]);
+    this._player = undefined;
+    await this._freed;
   }
 
   sample(): void {
-    this.#recorder?.sample();
+    this._recorder?.sample();
   }
 
   /** What the viewer has seen so far. It is undefined before the first picture moves. */
   get seen(): Seen | undefined {
-    return this.#recorder && seenSoFar(this.#recorder.record, this.#session!.scenario);
+    return this._recorder && seenSoFar(this._recorder.record, this._session!.scenario);
   }
 
   draw({ isRunning, isAhead, most }: PanelDrawing): void {
-    const record = this.#recorder?.record;
+    const record = this._recorder?.record;
     if (record === undefined) return;
-    this.#lead.hidden = !isAhead;
+    this._lead.hidden = !isAhead;
     const [text, kind] = stateOf(record, isRunning);
-    setText(this.#state, text);
-    this.#state.setAttribute('data-kind', kind);
-    this.#drawFigures(record, this.#session!.scenario, most);
+    setText(this._state, text);
+    this._state.setAttribute('data-kind', kind);
+    this._drawFigures(record, this._session!.scenario, most);
     this.forecasts.draw(record);
   }
 
   get used() {
-    const record = this.#recorder?.record ?? new SessionRecord();
-    const { bitsPerHour = 0 } = this.#session ? dataOf(record, this.#session.scenario) : {};
+    const record = this._recorder?.record ?? new SessionRecord();
+    const { bitsPerHour = 0 } = this._session ? dataOf(record, this._session.scenario) : {};
     return { frozenSeconds: record.stallSeconds, bitsPerHour };
   }
 
-  #drawFigures(record: SessionRecord, scenario: Scenario, most: PanelDrawing['most']): void {
+  private _drawFigures(record: SessionRecord, scenario: Scenario, most: PanelDrawing['most']): void {
     const seen = seenSoFar(record, scenario);
     const { freezeCount, stallSeconds, shownBitrateBps: bps, startupSeconds, samples } = record;
     const latencySeconds = samples.at(-1)?.latencySeconds;
     const frozen = `${seconds(stallSeconds)}, ${freezeCount}\u202f×`;
-    this.#frozen.show(freezeCount === 0 ? 'never' : frozen, stallSeconds / most.frozenSeconds);
-    this.#quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
-    this.#onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
+    this._frozen.show(freezeCount === 0 ? 'never' : frozen, stallSeconds / most.frozenSeconds);
+    this._quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
+    this._onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
     const delay = scenario.live ? latencySeconds : startupSeconds;
-    setText(this.#delay.name, scenario.live ? 'Behind live' : 'Began after');
-    this.#delay.show(delay === undefined ? '–' : seconds(delay));
+    setText(this._delay.name, scenario.live ? 'Behind live' : 'Began after');
+    this._delay.show(delay === undefined ? '–' : seconds(delay));
     const { bits, bitsPerHour } = dataOf(record, scenario);
     const data = bitsPerHour === undefined ? '–' : `${bytes(bits)}, ${bytes(bitsPerHour)}/h`;
-    this.#data.show(data, (bitsPerHour ?? 0) / most.bitsPerHour);
-    setText(this.#qoe, `QoE so far: ${seen ? `${seen.perceived.toFixed(0)} of 100` : '–'}`);
+    this._data.show(data, (bitsPerHour ?? 0) / most.bitsPerHour);
+    setText(this._qoe, `QoE so far: ${seen ? `${seen.perceived.toFixed(0)} of 100` : '–'}`);
   }
 
   showFault(message: string): void {
-    setText(this.#fault, message);
-    this.#fault.hidden = false;
+    setText(this._fault, message);
+    this._fault.hidden = false;
   }
 
-  #choose(name: string): void {
+  private _choose(name: string): void {
     this.algorithm = name;
-    this.#showAlgorithm();
-    this.panel.onAlgorithm();
+    this._showAlgorithm();
+    this._panel.onAlgorithm();
   }
 
-  #showAlgorithm(): void {
+  private _showAlgorithm(): void {
     const name = withoutSource(this.algorithm);
     this.forecasts.show(this.algorithm);
     // The address can name algorithms that are not listed.
     const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
     const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));
-    this.#algorithmChoice.replaceChildren(...options(listed, name));
-    this.root.setAttribute('aria-label', `Player ${this.panel.place + 1}: ${this.title}`);
+    this._algorithmChoice.replaceChildren(...options(listed, name));
+    this.root.setAttribute('aria-label', `Player ${this._panel.place + 1}: ${this.title}`);
   }
 }
 

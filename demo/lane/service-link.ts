@@ -12,10 +12,10 @@ export function serviceProblem({ isWorker }: { isWorker: boolean }): string | un
 }
 
 export class ServiceLink {
-  #clients: ServiceForecaster[] = [];
-  #links = new Set<string>();
+  private _clients: ServiceForecaster[] = [];
+  private _links = new Set<string>();
   /** Counts the runs: if a service starts after the end of its run, it is stopped again. */
-  #run = 0;
+  private _run = 0;
 
   constructor() {
     addEventListener('pagehide', () => this.rest());
@@ -23,22 +23,22 @@ export class ServiceLink {
 
   /** Makes a client for each run, because the knowledge of a client belongs to its replay. */
   async forecasterFor(session: { id: string }): Promise<ServiceForecaster> {
-    const run = this.#run;
+    const run = this._run;
     const { url } = await requestService(session.id, 'POST');
     const client = createServiceForecaster(url);
-    if (run === this.#run) {
-      this.#links.add(session.id);
-      this.#clients.push(client);
+    if (run === this._run) {
+      this._links.add(session.id);
+      this._clients.push(client);
     } else await requestService(session.id, 'DELETE');
     return client;
   }
 
   /** Closes the connections and stops the services. Call it when no player plays any more. */
   rest(): void {
-    this.#run++;
-    for (const client of this.#clients.splice(0)) client.close();
-    for (const id of this.#links) void requestService(id, 'DELETE').catch(() => {});
-    this.#links.clear();
+    this._run++;
+    for (const client of this._clients.splice(0)) client.close();
+    for (const id of this._links) void requestService(id, 'DELETE').catch(() => {});
+    this._links.clear();
   }
 }
 

@@ -15,42 +15,42 @@ import { SessionRecord, type StallNote } from '../run/session-record.ts';
 
 export class SessionRecorder extends RequestRecorder {
   readonly record = new SessionRecord(this.requests);
-  readonly #video: HTMLVideoElement;
-  readonly #scenario: Scenario;
-  readonly #meter: PlaybackMeter;
-  readonly #playback: PlaybackEnd;
-  readonly #ending = new AbortController();
+  private readonly _video: HTMLVideoElement;
+  private readonly _scenario: Scenario;
+  private readonly _meter: PlaybackMeter;
+  private readonly _playback: PlaybackEnd;
+  private readonly _ending = new AbortController();
   /** Second 0 of the plugin on the session's clock. */
-  #firstRequestSeconds: number | undefined;
-  #handle: LeoAbrHandle | undefined;
+  private _firstRequestSeconds: number | undefined;
+  private _handle: LeoAbrHandle | undefined;
 
   constructor(video: HTMLVideoElement, scenario: Scenario) {
     super(video, scenario.ladderBps);
-    this.#video = video;
-    this.#scenario = scenario;
-    this.#playback = new PlaybackEnd(video);
-    const { signal } = this.#ending;
-    this.#meter = meterOf(video, () => this.nowSeconds, signal);
+    this._video = video;
+    this._scenario = scenario;
+    this._playback = new PlaybackEnd(video);
+    const { signal } = this._ending;
+    this._meter = meterOf(video, () => this.nowSeconds, signal);
     for (const type of ['timeupdate', 'playing', 'ended'])
       video.addEventListener(type, () => this.sample(), { signal });
   }
 
   /** Records the plugin's decisions. Without this call, the player's own ABR decides. */
   listen(handle: LeoAbrHandle, { representationId = (id) => id }: Pick<TestPlayer, 'representationId'>): void {
-    this.#handle = handle;
+    this._handle = handle;
     handle.on('decision', (event) => {
-      if (!this.isOver) this.#decided(event, this.bitrateOf(representationId(event.representationId)));
+      if (!this.isOver) this._decided(event, this.bitrateOf(representationId(event.representationId)));
     });
     handle.on('pace', ({ pace: { reason }, playbackRate, state, forecast }) => {
       if (this.isOver) return;
-      this.record.paces.push({ atSeconds: this.#secondsOf(state), playbackRate, reason });
-      this.#announce(forecast, state);
+      this.record.paces.push({ atSeconds: this._secondsOf(state), playbackRate, reason });
+      this._announce(forecast, state);
     });
   }
 
   /** Whether the session has ended or was stopped. Later events are ignored. */
   get isOver(): boolean {
-    return this.#ending.signal.aborted;
+    return this._ending.signal.aborted;
   }
 
   /** Updates the record. Call it several times a second. */
@@ -58,14 +58,14 @@ export class SessionRecorder extends RequestRecorder {
     if (this.isOver) return;
     this.count();
     const { record } = this;
-    const video = this.#video;
-    const { segmentSeconds, live } = this.#scenario;
+    const video = this._video;
+    const { segmentSeconds, live } = this._scenario;
     const now = this.nowSeconds;
-    this.#meter.sample(now);
+    this._meter.sample(now);
     record.nowSeconds = now;
-    record.startupSeconds = this.#meter.startedAtSeconds;
-    record.stalls = this.#stalls(now);
-    record.positions = this.#meter.positions;
+    record.startupSeconds = this._meter.startedAtSeconds;
+    record.stalls = this._stalls(now);
+    record.positions = this._meter.positions;
     if (record.startupSeconds !== undefined) {
       const index = Math.floor(video.currentTime / segmentSeconds + 1e-6);
       // A live segment may be on the screen before it is complete.
@@ -85,17 +85,17 @@ export class SessionRecorder extends RequestRecorder {
         ...(latencySeconds !== undefined && { latencySeconds }),
       });
     }
-    const isOver = live ? now >= sessionSecondsOf(this.#scenario) : this.#playback.isOver(now);
+    const isOver = live ? now >= sessionSecondsOf(this._scenario) : this._playback.isOver(now);
     if (!isOver) return;
     record.hasEnded = true;
-    this.#ending.abort();
+    this._ending.abort();
     // dash.js may never end the media element: see PlaybackEnd.
     video.pause();
   }
 
   stop(): void {
     this.sample();
-    this.#ending.abort();
+    this._ending.abort();
   }
 
   override started(request: object, segment: RequestedSegment): void {
@@ -104,8 +104,8 @@ export class SessionRecorder extends RequestRecorder {
     const previousBitrateBps = downloads.at(-1)?.bitrateBps;
     super.started(request, segment);
     const { index: segmentIndex, bitrateBps, bufferLevelSeconds, requestedAtSeconds: atSeconds } = downloads.at(-1)!;
-    this.#firstRequestSeconds ??= atSeconds;
-    if (this.#handle !== undefined) return;
+    this._firstRequestSeconds ??= atSeconds;
+    if (this._handle !== undefined) return;
     const kind = decisions.at(-1)?.segmentIndex === segmentIndex ? 'abandon' : 'decide';
     const reason = segment.ownReason();
     decisions.push({ segmentIndex, bitrateBps, bufferLevelSeconds, atSeconds, kind, previousBitrateBps, reason });
@@ -119,11 +119,11 @@ export class SessionRecorder extends RequestRecorder {
     if (!this.isOver) super.ended(request, outcome, bytes);
   }
 
-  #decided({ kind, decision, state, forecast }: DecisionEvent, bitrateBps: number): void {
+  private _decided({ kind, decision, state, forecast }: DecisionEvent, bitrateBps: number): void {
     const { representation, ...rest } = decision;
-    const atSeconds = this.#secondsOf(state);
+    const atSeconds = this._secondsOf(state);
     const zeroSeconds = atSeconds - state.nowSeconds;
-    this.#announce(forecast, state);
+    this._announce(forecast, state);
     this.record.decisions.push({
       ...rest,
       atSeconds,
@@ -136,20 +136,20 @@ export class SessionRecorder extends RequestRecorder {
     });
   }
 
-  #announce(forecast: Forecast | undefined, state: DecisionEvent['state']): void {
-    expectHandover(this.record.handovers, forecast, { ...state, nowSeconds: this.#secondsOf(state) });
+  private _announce(forecast: Forecast | undefined, state: DecisionEvent['state']): void {
+    expectHandover(this.record.handovers, forecast, { ...state, nowSeconds: this._secondsOf(state) });
   }
 
-  #secondsOf({ nowSeconds }: DecisionEvent['state']): number {
-    return (this.#firstRequestSeconds ?? this.nowSeconds) + nowSeconds;
+  private _secondsOf({ nowSeconds }: DecisionEvent['state']): number {
+    return (this._firstRequestSeconds ?? this.nowSeconds) + nowSeconds;
   }
 
-  #stalls(now: number): readonly StallNote[] {
-    const { stalls, startedAtSeconds } = this.#meter;
+  private _stalls(now: number): readonly StallNote[] {
+    const { stalls, startedAtSeconds } = this._meter;
     if (startedAtSeconds === undefined) return stalls;
-    const open = this.#meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls);
-    if (open < UNSEEN_SECONDS || this.#playback.isReached) return stalls;
-    const { currentTime: mediaSeconds } = this.#video;
+    const open = this._meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls);
+    if (open < UNSEEN_SECONDS || this._playback.isReached) return stalls;
+    const { currentTime: mediaSeconds } = this._video;
     return [...stalls, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
   }
 }

@@ -78,10 +78,10 @@ export class OriginClient {
 
   /** Creates sessions, each with its own copy of the link and its own clock. Rejects with the origin's reason. */
   createSessions(spec: WireSessionSpec, count: number): Promise<OriginSession[]> {
-    return Promise.all(Array.from({ length: count }, () => this.#createSession(spec)));
+    return Promise.all(Array.from({ length: count }, () => this._createSession(spec)));
   }
 
-  async #createSession(spec: WireSessionSpec): Promise<OriginSession> {
+  private async _createSession(spec: WireSessionSpec): Promise<OriginSession> {
     const { id } = (await answerOf(`${this.url}/session`, spec)) as { id: string };
     const url = `${this.url}/session/${id}/`;
     const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);

@@ -6,19 +6,19 @@ import { OriginClient } from './origin-client.ts';
 const PERIOD_MS = 3000;
 
 export class OriginWatch {
-  #isLost = false;
+  private _isLost = false;
 
   constructor(
-    private readonly origin: OriginClient,
-    private readonly notices: Notices,
+    private readonly _origin: OriginClient,
+    private readonly _notices: Notices,
   ) {
     setInterval(() => void this.look(), PERIOD_MS);
   }
 
   /** Checks the origin at once. */
   async look(): Promise<void> {
-    if (!this.#isLost) {
-      if (!(await this.origin.isAlive())) this.lost();
+    if (!this._isLost) {
+      if (!(await this._origin.isAlive())) this.lost();
       return;
     }
     try {
@@ -31,11 +31,11 @@ export class OriginWatch {
   }
 
   lost(): void {
-    this.#isLost = true;
-    this.notices.show('origin', {
+    this._isLost = true;
+    this._notices.show('origin', {
       kind: 'error',
       text:
-        `The origin at ${this.origin.url} no longer answers, so players can download nothing. ` +
+        `The origin at ${this._origin.url} no longer answers, so players can download nothing. ` +
         'Run npm start again: the page then reloads and the players start over.',
       action: { label: 'Reload', run: () => location.reload() },
     });

@@ -19,7 +19,7 @@ export class Timeline {
   times: number[] = [];
   /** Mean capacity over the step that begins at each time. */
   capacityBps: number[] = [];
-  readonly #path: PiecewisePath;
+  private readonly _path: PiecewisePath;
 
   /** `hasClock`: whether the UTC of the link is known, and with it the handovers. */
   constructor(
@@ -28,7 +28,7 @@ export class Timeline {
     readonly hasClock: boolean,
   ) {
     const { stepEndsSeconds, ratesBps } = link;
-    this.#path = new PiecewisePath({ stepEndsSeconds, ratesBps });
+    this._path = new PiecewisePath({ stepEndsSeconds, ratesBps });
     this.extendTo(durationSeconds);
   }
 
@@ -40,9 +40,9 @@ export class Timeline {
     const { startSeconds } = this.link;
     for (let i = this.times.length; (i - 1) * GRID_SECONDS < seconds; i++) {
       const at = i * GRID_SECONDS;
-      const from = this.#path.cumulativeBits(startSeconds + at);
+      const from = this._path.cumulativeBits(startSeconds + at);
       this.times.push(at);
-      this.capacityBps.push((this.#path.cumulativeBits(startSeconds + at + GRID_SECONDS) - from) / GRID_SECONDS);
+      this.capacityBps.push((this._path.cumulativeBits(startSeconds + at + GRID_SECONDS) - from) / GRID_SECONDS);
     }
   }
 

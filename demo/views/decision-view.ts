@@ -7,37 +7,37 @@ import type { DecisionNote } from '../run/session-record.ts';
 
 export class DecisionView {
   readonly root: HTMLElement;
-  readonly #record: RunPlayer['record'];
-  readonly #when = element('p', { class: 'when' }, 'No decision yet.');
-  readonly #reason = element('p', { class: 'reason' });
-  readonly #facts = element('p', { class: 'small' });
-  readonly #pace = element('p', { class: 'small', hidden: true });
-  #shown: DecisionNote | undefined;
+  private readonly _record: RunPlayer['record'];
+  private readonly _when = element('p', { class: 'when' }, 'No decision yet.');
+  private readonly _reason = element('p', { class: 'reason' });
+  private readonly _facts = element('p', { class: 'small' });
+  private readonly _pace = element('p', { class: 'small', hidden: true });
+  private _shown: DecisionNote | undefined;
 
   constructor({ place, title, record }: RunPlayer) {
-    this.#record = record;
+    this._record = record;
     this.root = element(
       'section',
       { class: 'decision', style: styleOfPlace(place), 'aria-label': `Decisions of ${title}` },
       element('h3', {}, title),
-      this.#when,
-      this.#reason,
-      this.#facts,
-      this.#pace,
+      this._when,
+      this._reason,
+      this._facts,
+      this._pace,
     );
   }
 
   draw(momentSeconds: number): void {
-    const record = this.#record;
+    const record = this._record;
     const pace = inForce(record.paces, momentSeconds);
-    this.#pace.hidden = pace === undefined;
-    if (pace) setText(this.#pace, `rate ${decimal(pace.playbackRate, 2)} · ${pace.reason}`);
+    this._pace.hidden = pace === undefined;
+    if (pace) setText(this._pace, `rate ${decimal(pace.playbackRate, 2)} · ${pace.reason}`);
     const decision = inForce(record.decisions, momentSeconds);
-    if (decision === this.#shown) return;
-    this.#shown = decision;
-    setText(this.#when, decision === undefined ? 'No decision yet.' : headline(decision));
-    setText(this.#reason, decision?.reason ?? '');
-    setText(this.#facts, decision === undefined ? '' : factsOf(decision));
+    if (decision === this._shown) return;
+    this._shown = decision;
+    setText(this._when, decision === undefined ? 'No decision yet.' : headline(decision));
+    setText(this._reason, decision?.reason ?? '');
+    setText(this._facts, decision === undefined ? '' : factsOf(decision));
   }
 }
 

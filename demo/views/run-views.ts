@@ -15,44 +15,44 @@ const FIRST_SECONDS = 30;
 const STEP_SECONDS = 10;
 
 export class RunViews {
-  readonly timeline = new TimelineView(byId('lanes'), (seconds) => this.#choose(seconds));
-  readonly #scrubber = byId<HTMLInputElement>('moment');
-  readonly #live = byId<HTMLButtonElement>('live');
-  #shown: { run: DemoRun; decisions: DecisionView[]; about: string } | undefined;
-  #chosenSeconds: number | undefined;
+  readonly timeline = new TimelineView(byId('lanes'), (seconds) => this._choose(seconds));
+  private readonly _scrubber = byId<HTMLInputElement>('moment');
+  private readonly _live = byId<HTMLButtonElement>('live');
+  private _shown: { run: DemoRun; decisions: DecisionView[]; about: string } | undefined;
+  private _chosenSeconds: number | undefined;
 
   constructor() {
-    this.#scrubber.addEventListener('input', () => this.#choose(Number(this.#scrubber.value)));
-    this.#live.addEventListener('click', () => {
-      this.#choose(undefined);
-      this.#scrubber.focus();
+    this._scrubber.addEventListener('input', () => this._choose(Number(this._scrubber.value)));
+    this._live.addEventListener('click', () => {
+      this._choose(undefined);
+      this._scrubber.focus();
     });
   }
 
   /** Replaces the run in several tasks. Then call draw() to show it. */
   async begin(run: DemoRun): Promise<void> {
-    this.#chosenSeconds = undefined;
+    this._chosenSeconds = undefined;
     const decisions = run.players.map((player) => new DecisionView(player));
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry('line', `${place + 1} ${title}`, styleOfPlace(place))),
       ...(run.timeline.hasClock ? [legendEntry('handover', 'handover')] : []),
     );
-    this.#shown = { run, decisions, about: this.#introduce(run) };
+    this._shown = { run, decisions, about: this._introduce(run) };
     await this.timeline.begin(run);
   }
 
   draw(): void {
-    if (this.#shown === undefined) return;
-    const { run } = this.#shown;
-    this.#drawMoment();
+    if (this._shown === undefined) return;
+    const { run } = this._shown;
+    this._drawMoment();
     this.timeline.draw();
     // Screen readers announce the result.
     if (run.ended) setText(byId('announcements'), storyOf(run));
   }
 
   /** Returns what is streamed, and shows whether its start is typical. */
-  #introduce({ trace, scenario, startSeconds }: DemoRun): string {
+  private _introduce({ trace, scenario, startSeconds }: DemoRun): string {
     const scene = sceneOf({ trace: trace.name, scenario: scenario.name, startSeconds });
     byId('typical').hidden = scene === undefined;
     if (scene === undefined) return `${scenario.live ? 'A live stream' : 'A film'} over the link ${trace.name}.`;
@@ -69,39 +69,39 @@ export class RunViews {
   }
 
   /** Returns the part of the session in view. It follows the newest moment, or stays while it has the chosen moment. */
-  #windowAt(moment: number): TimelineView['window'] {
+  private _windowAt(moment: number): TimelineView['window'] {
     const { window } = this.timeline;
     const isIn = moment >= window.fromSeconds && moment <= window.toSeconds;
-    if (this.#chosenSeconds === undefined || !isIn) {
+    if (this._chosenSeconds === undefined || !isIn) {
       const toSeconds = Math.max(FIRST_SECONDS, STEP_SECONDS * Math.ceil(moment / STEP_SECONDS + 0.5));
       this.timeline.window = { fromSeconds: Math.max(0, toSeconds - WINDOW_SECONDS), toSeconds };
     }
     return this.timeline.window;
   }
 
-  #choose(seconds: number | undefined): void {
-    if (this.#shown === undefined) return;
-    this.#chosenSeconds = seconds === undefined ? undefined : Math.min(seconds, nowSecondsOf(this.#shown.run));
-    this.#drawMoment();
+  private _choose(seconds: number | undefined): void {
+    if (this._shown === undefined) return;
+    this._chosenSeconds = seconds === undefined ? undefined : Math.min(seconds, nowSecondsOf(this._shown.run));
+    this._drawMoment();
     this.timeline.draw();
   }
 
-  #drawMoment(): void {
-    if (this.#shown === undefined) return;
-    const { run, decisions, about } = this.#shown;
-    const moment = this.#chosenSeconds ?? nowSecondsOf(run);
-    const { fromSeconds, toSeconds } = this.#windowAt(moment);
-    this.#scrubber.min = String(fromSeconds);
-    this.#scrubber.max = String(toSeconds);
-    this.#scrubber.value = String(moment);
+  private _drawMoment(): void {
+    if (this._shown === undefined) return;
+    const { run, decisions, about } = this._shown;
+    const moment = this._chosenSeconds ?? nowSecondsOf(run);
+    const { fromSeconds, toSeconds } = this._windowAt(moment);
+    this._scrubber.min = String(fromSeconds);
+    this._scrubber.max = String(toSeconds);
+    this._scrubber.value = String(moment);
     const text = momentText(run, moment);
-    this.#scrubber.setAttribute('aria-valuetext', text);
+    this._scrubber.setAttribute('aria-valuetext', text);
     setText(byId('reading'), text);
-    this.#live.hidden = this.#chosenSeconds === undefined;
+    this._live.hidden = this._chosenSeconds === undefined;
     for (const view of decisions) view.draw(moment);
     setText(byId('story'), storyOf(run));
     setText(byId('news'), newsOf(run) ?? about);
-    this.timeline.markedSeconds = this.#chosenSeconds;
+    this.timeline.markedSeconds = this._chosenSeconds;
     this.timeline.forecasts = run.players.map(({ place, record }) => {
       return { place, forecast: inForce(record.decisions, moment)?.forecast };
     });

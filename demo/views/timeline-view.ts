@@ -19,64 +19,67 @@ export class TimelineView {
   forecasts: LaneForecasts = [];
   /** The part of the session in view. */
   window = { fromSeconds: 0, toSeconds: 60 };
-  readonly #host: HTMLElement;
-  readonly #marker = element('div', { class: 'moment', hidden: true });
-  #lanes: Lane[] = [];
-  #run: DemoRun | undefined;
+  private readonly _host: HTMLElement;
+  private readonly _marker = element('div', { class: 'moment', hidden: true });
+  private _lanes: Lane[] = [];
+  private _run: DemoRun | undefined;
 
   /** `onPoint` receives the second at which the pointer is pressed. */
   constructor(host: HTMLElement, onPoint: (seconds: number) => void) {
-    this.#host = host;
+    this._host = host;
     for (const type of ['pointermove', 'pointerdown'] as const) {
       host.addEventListener(type, (event) => {
-        const plot = this.#lanes[0]?.plot;
+        const plot = this._lanes[0]?.plot;
         if (plot === undefined || event.buttons !== 1) return;
         onPoint(Math.max(0, plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x')));
       });
     }
     new ResizeObserver(() => {
-      for (const { plot, content } of this.#lanes) plot.setSize(this.#size(content));
-      this.#placeMarker();
+      for (const { plot, content } of this._lanes) plot.setSize(this._size(content));
+      this._placeMarker();
     }).observe(host);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', () => this.#run && void this.begin(this.#run));
+    scheme.addEventListener('change', () => this._run && void this.begin(this._run));
   }
 
   /** Replaces the run and draws it. Each lane is a task, which keeps tasks short. */
   async begin(run: DemoRun): Promise<void> {
-    this.#run = run;
-    for (const { plot } of this.#lanes.splice(0)) plot.destroy();
-    this.#host.replaceChildren(this.#marker);
+    this._run = run;
+    for (const { plot } of this._lanes.splice(0)) plot.destroy();
+    this._host.replaceChildren(this._marker);
     const palette = readPalette();
     const contents = lanesOf(run, palette, () => this.forecasts);
     const lanes: Lane[] = [];
-    this.#lanes = lanes;
+    this._lanes = lanes;
     for (const content of contents) {
       await nextTask();
       // If a later call has begun, it builds other lanes.
-      if (lanes !== this.#lanes) return;
+      if (lanes !== this._lanes) return;
       const host = element('div', { class: 'lane' }, element('h3', {}, content.title));
-      this.#host.append(host);
-      lanes.push({ content, plot: this.#plot(content, { run, host, palette }) });
+      this._host.append(host);
+      lanes.push({ content, plot: this._plot(content, { run, host, palette }) });
     }
     this.draw();
   }
 
   draw(): void {
-    const run = this.#run;
+    const run = this._run;
     if (run === undefined) return;
     const { timeline, players } = run;
     const tracks = players.map(({ record }) => timeline.track(record));
-    for (const { plot, content } of this.#lanes) {
+    for (const { plot, content } of this._lanes) {
       plot.batch(() => {
         plot.setData(content.dataOf(timeline, tracks), false);
         plot.setScale('x', { min: this.window.fromSeconds, max: this.window.toSeconds });
       });
     }
-    this.#placeMarker();
+    this._placeMarker();
   }
 
-  #plot(content: LaneContent, { run, host, palette }: { run: DemoRun; host: HTMLElement; palette: Palette }): uPlot {
+  private _plot(
+    content: LaneContent,
+    { run, host, palette }: { run: DemoRun; host: HTMLElement; palette: Palette },
+  ): uPlot {
     const { timeline, players } = run;
     const { series, range, splits, label, hasTimes = false, dataOf } = content;
     const handovers = timeline.handovers();
@@ -110,7 +113,7 @@ export class TimelineView {
     const empty = players.map(() => timeline.track(new SessionRecord()));
     return new uPlot(
       {
-        ...this.#size(content),
+        ...this._size(content),
         padding: [6, 14, hasTimes ? 0 : 7, 0],
         cursor: { show: false },
         legend: { show: false },
@@ -124,16 +127,16 @@ export class TimelineView {
     );
   }
 
-  #size({ height }: LaneContent): { width: number; height: number } {
-    return { width: Math.max(this.#host.clientWidth, 100), height };
+  private _size({ height }: LaneContent): { width: number; height: number } {
+    return { width: Math.max(this._host.clientWidth, 100), height };
   }
 
-  #placeMarker(): void {
-    const plot = this.#lanes[0]?.plot;
+  private _placeMarker(): void {
+    const plot = this._lanes[0]?.plot;
     const seconds = this.markedSeconds;
-    this.#marker.hidden = plot === undefined || seconds === undefined;
+    this._marker.hidden = plot === undefined || seconds === undefined;
     if (plot === undefined || seconds === undefined) return;
     const x = plot.valToPos(seconds, 'x') + plot.over.offsetLeft;
-    this.#marker.style.transform = `translateX(${x.toFixed(1)}px)`;
+    this._marker.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
 }

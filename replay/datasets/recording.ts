@@ -53,31 +53,31 @@ export function gridSeconds(count: number, stepSeconds: number): number[] {
 }
 
 export class Table {
-  private readonly header: readonly string[];
-  private readonly rows: readonly (readonly [cells: string[], line: number])[];
+  private readonly _header: readonly string[];
+  private readonly _rows: readonly (readonly [cells: string[], line: number])[];
 
   constructor(
     text: string,
-    private readonly file: string,
+    private readonly _file: string,
     columns: readonly string[],
   ) {
     const lines = Array.from(linesOf(text), ([line, number]) => [line.split(','), number] as const);
-    this.header = lines[0]?.[0] ?? [];
-    this.rows = lines.slice(1);
-    const missing = columns.find((column) => !this.header.includes(column));
+    this._header = lines[0]?.[0] ?? [];
+    this._rows = lines.slice(1);
+    const missing = columns.find((column) => !this._header.includes(column));
     if (missing !== undefined) {
-      throw new InputError(placeOf({ file, line: 1 }), `a header with ${missing}`, this.header.join(','));
+      throw new InputError(placeOf({ file: _file, line: 1 }), `a header with ${missing}`, this._header.join(','));
     }
-    if (this.rows.length === 0) throw new InputError(file, 'rows below the header', undefined, 'none');
+    if (this._rows.length === 0) throw new InputError(_file, 'rows below the header', undefined, 'none');
   }
 
   /** A column; `read` gives undefined or NaN for an invalid cell. */
   column<T>(name: string, expected: string, read: (cell: string) => T | undefined): T[] {
-    const at = this.header.indexOf(name);
-    return this.rows.map(([cells, line]) => {
+    const at = this._header.indexOf(name);
+    return this._rows.map(([cells, line]) => {
       const value = read(cells[at] ?? '');
       if (value === undefined || Number.isNaN(value)) {
-        throw new InputError(placeOf({ file: this.file, line, field: name }), expected, cells[at] ?? '');
+        throw new InputError(placeOf({ file: this._file, line, field: name }), expected, cells[at] ?? '');
       }
       return value;
     });

@@ -9,39 +9,39 @@ import { writeFileAtomically } from './write-file.ts';
 const LINE_END = ',\n';
 
 export class SessionStore {
-  #descriptor: number | undefined;
-  #bytes = 0;
+  private _descriptor: number | undefined;
+  private _bytes = 0;
 
   /** `file` gets `head` and a line per session. Default: a temporary file without a name. */
-  constructor(private readonly place?: { file: string; head: () => string }) {}
+  constructor(private readonly _place?: { file: string; head: () => string }) {}
 
   /** Returns the same sessions with their rows in the file, which each use of `segments` reads. */
   add(sessions: readonly SessionResult[]): SessionResult[] {
-    this.#descriptor ??= this.#open();
-    const file = this.#descriptor;
+    this._descriptor ??= this._open();
+    const file = this._descriptor;
     const lines = sessions.map((session) => Buffer.from(sessionLine(session)));
     // One write, so that a killed process leaves whole households.
     writeFileSync(file, Buffer.concat(lines));
-    let at = this.#bytes;
+    let at = this._bytes;
     return sessions.map((session, i) => {
       const place = { file, at, bytes: lines[i]!.length - LINE_END.length };
       at += lines[i]!.length;
-      this.#bytes = at;
+      this._bytes = at;
       return new StoredSession(session, place) as unknown as SessionResult;
     });
   }
 
   close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    if (this._descriptor !== undefined) closeSync(this._descriptor);
   }
 
-  #open(): number {
+  private _open(): number {
     // In the temporary folder, somebody else could have put a link at a name known beforehand.
-    const folder = this.place ? undefined : mkdtempSync(join(tmpdir(), 'leo-abr-sessions-'));
-    const path = this.place?.file ?? join(folder!, 'sessions');
-    const head = this.place?.head() ?? '';
+    const folder = this._place ? undefined : mkdtempSync(join(tmpdir(), 'leo-abr-sessions-'));
+    const path = this._place?.file ?? join(folder!, 'sessions');
+    const head = this._place?.head() ?? '';
     writeFileAtomically(path, head);
-    this.#bytes = Buffer.byteLength(head);
+    this._bytes = Buffer.byteLength(head);
     const descriptor = openSync(path, 'a+');
     if (folder) rmSync(folder, { recursive: true });
     return descriptor;
@@ -53,11 +53,11 @@ export function sessionLine(session: SessionResult): string {
 }
 
 class StoredSession {
-  readonly #place: { file: number; at: number; bytes: number };
+  private readonly _place: { file: number; at: number; bytes: number };
 
   constructor({ segments: _, ...rest }: SessionResult, place: { file: number; at: number; bytes: number }) {
     Object.assign(this, rest);
-    this.#place = place;
+    this._place = place;
   }
 
   get segments(): SegmentRow[] {
@@ -65,7 +65,7 @@ class StoredSession {
   }
 
   toJSON(): SessionResult {
-    const { file, at, bytes } = this.#place;
+    const { file, at, bytes } = this._place;
     const line = Buffer.allocUnsafe(bytes);
     for (let read = 0; read < bytes; ) read += readSync(file, line, read, bytes - read, at + read);
     return JSON.parse(line.toString());

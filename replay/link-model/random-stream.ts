@@ -3,30 +3,30 @@
 import { normal, type Random, seededRandom, seedOf } from '../../abr/statistics/random.ts';
 
 export class RandomStream {
-  private readonly random: Random;
+  private readonly _random: Random;
 
   constructor(seed: number, purpose: string) {
-    this.random = seededRandom(seedOf(`${purpose}/${seed}`));
+    this._random = seededRandom(seedOf(`${purpose}/${seed}`));
   }
 
   /** Uniform in [from, to). */
   uniform(from = 0, to = 1): number {
-    return from + (to - from) * this.random();
+    return from + (to - from) * this._random();
   }
 
   normal(): number {
-    return normal(this.random);
+    return normal(this._random);
   }
 
   exponential(mean: number): number {
-    return -mean * Math.log(1 - this.random());
+    return -mean * Math.log(1 - this._random());
   }
 
   whole(below: number): number {
-    return Math.floor(below * this.random());
+    return Math.floor(below * this._random());
   }
 
   chance(probability: number): boolean {
-    return this.random() < probability;
+    return this._random() < probability;
   }
 }

@@ -34,10 +34,10 @@ export class ChunkedFlight implements SharedFlight {
   endsAtSeconds = 0;
 
   constructor(
-    private readonly link: FlightLink,
-    private readonly request: ChunkedRequest,
+    private readonly _link: FlightLink,
+    private readonly _request: ChunkedRequest,
   ) {
-    const { requestedAtSeconds, sizeBits, chunks } = request;
+    const { requestedAtSeconds, sizeBits, chunks } = _request;
     this.requestedAtSeconds = requestedAtSeconds;
     this.sizeBits = sizeBits;
     this.transfers = chunks.map(({ bits }) => ({ startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY, bits }));
@@ -45,8 +45,8 @@ export class ChunkedFlight implements SharedFlight {
   }
 
   project(nowSeconds: number): void {
-    const { link, transfers, requestedAtSeconds } = this;
-    const { rttSeconds, chunks, responseSeconds } = this.request;
+    const { _link: link, transfers, requestedAtSeconds } = this;
+    const { rttSeconds, chunks, responseSeconds } = this._request;
     let freeAtSeconds = requestedAtSeconds + rttSeconds;
     for (let chunk = 0; chunk < transfers.length; chunk++) {
       const transfer = transfers[chunk]!;
@@ -76,6 +76,6 @@ export class ChunkedFlight implements SharedFlight {
   bitsOf({ startSeconds, endSeconds, bits }: ChunkTransfer, atSeconds: number): number {
     if (atSeconds >= endSeconds) return bits;
     if (atSeconds <= startSeconds) return 0;
-    return Math.min(bits, this.link.cumulativeBits(atSeconds) - this.link.cumulativeBits(startSeconds));
+    return Math.min(bits, this._link.cumulativeBits(atSeconds) - this._link.cumulativeBits(startSeconds));
   }
 }

@@ -30,56 +30,56 @@ interface SharePiece {
 /** One flight's share: the link, with its bits divided by a divisor that changes. */
 class Share implements FlightLink {
   /** In a piece, bits = piece's bits + (link's bits - piece's link bits) / divisor. Without pieces: the whole link. */
-  private readonly pieces: SharePiece[] = [];
+  private readonly _pieces: SharePiece[] = [];
 
-  constructor(private readonly link: PiecewisePath) {}
+  constructor(private readonly _link: PiecewisePath) {}
 
   /** Divides from `atSeconds` on. Returns false if the divisor stays. */
   divide(atSeconds: number, divisor: number): boolean {
-    if (divisor === (this.pieces.at(-1)?.divisor ?? 1)) return false;
-    const linkBits = this.link.cumulativeBits(atSeconds);
-    this.pieces.push({ linkBits, bits: this.bitsAt(linkBits), divisor });
+    if (divisor === (this._pieces.at(-1)?.divisor ?? 1)) return false;
+    const linkBits = this._link.cumulativeBits(atSeconds);
+    this._pieces.push({ linkBits, bits: this._bitsAt(linkBits), divisor });
     return true;
   }
 
   cumulativeBits(seconds: number): number {
-    return this.bitsAt(this.link.cumulativeBits(seconds));
+    return this._bitsAt(this._link.cumulativeBits(seconds));
   }
 
   transferSeconds(startSeconds: number, sizeBits: number): number {
-    const { link, pieces } = this;
+    const { _link: link, _pieces: pieces } = this;
     if (pieces.length === 0) return link.transferSeconds(startSeconds, sizeBits);
     const latencySeconds = link.transferSeconds(startSeconds, 0);
     const before = link.cumulativeBits(startSeconds + latencySeconds);
-    const until = this.bitsAt(before) + sizeBits;
-    const piece = this.lastPiece('bits', until);
+    const until = this._bitsAt(before) + sizeBits;
+    const piece = this._lastPiece('bits', until);
     const linkBits = piece === undefined ? until : piece.linkBits + (until - piece.bits) * piece.divisor;
     return link.transferSeconds(startSeconds, linkBits - before);
   }
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
-    const { link, pieces } = this;
+    const { _link: link, _pieces: pieces } = this;
     const seconds = link.downloadSeconds(startSeconds, sizeBits);
     if (pieces.length === 0) return seconds;
     const responseSeconds = seconds - link.transferSeconds(startSeconds, sizeBits);
     return this.transferSeconds(startSeconds, sizeBits) + responseSeconds;
   }
 
-  private bitsAt(linkBits: number): number {
-    const piece = this.lastPiece('linkBits', linkBits);
+  private _bitsAt(linkBits: number): number {
+    const piece = this._lastPiece('linkBits', linkBits);
     return piece === undefined ? linkBits : piece.bits + (linkBits - piece.linkBits) / piece.divisor;
   }
 
-  private lastPiece(of: 'linkBits' | 'bits', until: number): SharePiece | undefined {
-    for (let i = this.pieces.length - 1; i >= 0; i--) if (this.pieces[i]![of] <= until) return this.pieces[i];
+  private _lastPiece(of: 'linkBits' | 'bits', until: number): SharePiece | undefined {
+    for (let i = this._pieces.length - 1; i >= 0; i--) if (this._pieces[i]![of] <= until) return this._pieces[i];
     return undefined;
   }
 }
 
 export class SharedLink {
   nowSeconds = 0;
-  private receivedBits = 0;
-  private readonly senders = new Set<Sender>();
+  private _receivedBits = 0;
+  private readonly _senders = new Set<Sender>();
 
   /** The link as a player, or a download, sees it: its second 0 is `offsetSeconds` here. */
   access(offsetSeconds = 0): Sender {
@@ -95,19 +95,19 @@ export class SharedLink {
   }
 
   add(sender: Sender): void {
-    this.senders.add(sender);
-    this.settle();
+    this._senders.add(sender);
+    this._settle();
   }
 
   remove(sender: Sender, receivedBits: number): void {
-    this.receivedBits += receivedBits;
-    this.senders.delete(sender);
-    this.settle();
+    this._receivedBits += receivedBits;
+    this._senders.delete(sender);
+    this._settle();
   }
 
   nextChangeSeconds(): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const { flight, offsetSeconds } of this.senders) {
+    for (const { flight, offsetSeconds } of this._senders) {
       for (const { startSeconds, endSeconds } of flight!.transfers) {
         for (const seconds of [startSeconds + offsetSeconds, endSeconds + offsetSeconds]) {
           if (seconds > this.nowSeconds && seconds < next) next = seconds;
@@ -120,48 +120,48 @@ export class SharedLink {
   advanceTo(seconds: number): void {
     for (let next = this.nextChangeSeconds(); next < seconds; next = this.nextChangeSeconds()) {
       this.nowSeconds = next;
-      this.settle();
+      this._settle();
     }
     this.nowSeconds = Math.max(this.nowSeconds, seconds);
-    this.settle();
+    this._settle();
   }
 
   /** Received bits / bits of `link` until a second not before the end of any ended flight; 0 at second 0. */
   utilisation(link: PiecewisePath, untilSeconds: number): number {
-    let bits = this.receivedBits;
-    for (const { flight, offsetSeconds } of this.senders) bits += flight!.receivedBits(untilSeconds - offsetSeconds);
+    let bits = this._receivedBits;
+    for (const { flight, offsetSeconds } of this._senders) bits += flight!.receivedBits(untilSeconds - offsetSeconds);
     const linkBits = link.cumulativeBits(untilSeconds);
     return linkBits > 0 ? bits / linkBits : 0;
   }
 
-  private settle(): void {
-    const sending = [...this.senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
+  private _settle(): void {
+    const sending = [...this._senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
     for (const sender of sending) sender.divide(this.nowSeconds, sending.length);
   }
 }
 
 export class Sender {
   flight: SharedFlight | undefined;
-  private share: Share | undefined;
+  private _share: Share | undefined;
 
   constructor(
-    private readonly shared: SharedLink,
+    private readonly _shared: SharedLink,
     readonly offsetSeconds: number,
   ) {}
 
   shareOf(link: PiecewisePath): FlightLink {
-    this.share = new Share(link);
-    return this.share;
+    this._share = new Share(link);
+    return this._share;
   }
 
   begin(flight: SharedFlight): void {
     this.flight = flight;
-    this.shared.add(this);
+    this._shared.add(this);
   }
 
   /** Ends a complete or abandoned flight; `nowSeconds` is of the session's clock. */
   end(nowSeconds: number): void {
-    this.shared.remove(this, this.flight!.receivedBits(nowSeconds));
+    this._shared.remove(this, this.flight!.receivedBits(nowSeconds));
     this.flight = undefined;
   }
 
@@ -174,7 +174,7 @@ export class Sender {
 
   divide(atSeconds: number, divisor: number): void {
     const ownSeconds = atSeconds - this.offsetSeconds;
-    if (this.share!.divide(ownSeconds, divisor)) this.flight!.project(ownSeconds);
+    if (this._share!.divide(ownSeconds, divisor)) this.flight!.project(ownSeconds);
   }
 }
 
@@ -183,15 +183,15 @@ class EndlessFlight implements SharedFlight {
   readonly transfers: readonly LinkTransfer[];
 
   constructor(
-    private readonly link: FlightLink,
-    private readonly fromSeconds: number,
+    private readonly _link: FlightLink,
+    private readonly _fromSeconds: number,
     readonly endsAtSeconds: number,
   ) {
-    this.transfers = [{ startSeconds: fromSeconds, endSeconds: endsAtSeconds }];
+    this.transfers = [{ startSeconds: _fromSeconds, endSeconds: endsAtSeconds }];
   }
 
   receivedBits(atSeconds: number): number {
-    const { link, fromSeconds, endsAtSeconds } = this;
+    const { _link: link, _fromSeconds: fromSeconds, endsAtSeconds } = this;
     const until = Math.max(fromSeconds, Math.min(atSeconds, endsAtSeconds));
     return link.cumulativeBits(until) - link.cumulativeBits(fromSeconds);
   }

@@ -22,28 +22,28 @@ const lengthOf = (run: ByteRun): number => (run instanceof Uint8Array ? run.leng
 
 export class ByteRuns {
   readonly length: number;
-  private readonly starts: number[] = [];
+  private readonly _starts: number[] = [];
 
-  constructor(private readonly runs: readonly ByteRun[]) {
+  constructor(private readonly _runs: readonly ByteRun[]) {
     let length = 0;
-    for (const run of runs) {
-      this.starts.push(length);
+    for (const run of _runs) {
+      this._starts.push(length);
       length += lengthOf(run);
     }
     this.length = length;
   }
 
   static concat(parts: readonly ByteRuns[]): ByteRuns {
-    return new ByteRuns(parts.flatMap(({ runs }) => runs));
+    return new ByteRuns(parts.flatMap(({ _runs: runs }) => runs));
   }
 
   /** The bytes from `start` up to `end`, in read-only pieces of at most `READ_BYTES`. */
   *read(start = 0, end = this.length): Generator<Uint8Array, void, void> {
     let at = Math.max(0, start);
     const stop = Math.min(end, this.length);
-    for (let i = this.runAt(at); at < stop; i++) {
-      const run = this.runs[i]!;
-      const runStart = this.starts[i]!;
+    for (let i = this._runAt(at); at < stop; i++) {
+      const run = this._runs[i]!;
+      const runStart = this._starts[i]!;
       const runEnd = Math.min(stop, runStart + lengthOf(run));
       while (at < runEnd) {
         const count = Math.min(READ_BYTES, runEnd - at);
@@ -66,12 +66,12 @@ export class ByteRuns {
     return concatBytes([...this.read()]);
   }
 
-  private runAt(at: number): number {
+  private _runAt(at: number): number {
     let low = 0;
-    let high = this.runs.length;
+    let high = this._runs.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.starts[middle]! + lengthOf(this.runs[middle]!) > at) high = middle;
+      if (this._starts[middle]! + lengthOf(this._runs[middle]!) > at) high = middle;
       else low = middle + 1;
     }
     return low;

@@ -39,64 +39,64 @@ const MOST_SESSIONS = 1000;
 const MOST_UPLOADED = 50;
 
 export class Origin {
-  readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder' | 'acceptTraces' | 'clips'>>;
-  readonly #clock: TimerClock;
-  readonly #sessions = new Map<string, ReplaySession>();
+  private readonly _options: Required<Pick<OriginOptions, 'scenarios' | 'folder' | 'acceptTraces' | 'clips'>>;
+  private readonly _clock: TimerClock;
+  private readonly _sessions = new Map<string, ReplaySession>();
   /** The origin's own traces, then the uploads, by name. */
-  readonly #traces: Map<string, Trace>;
-  readonly #ownTraces: ReadonlySet<string>;
-  #created = 0;
+  private readonly _traces: Map<string, Trace>;
+  private readonly _ownTraces: ReadonlySet<string>;
+  private _created = 0;
 
   constructor(options: OriginOptions = {}) {
     const { scenarios = SCENARIOS, folder = '/', acceptTraces = false, clips = [] } = options;
     const { traces = [], clock = REAL_CLOCK } = options;
-    this.#options = { scenarios, folder, acceptTraces, clips };
-    this.#clock = clock;
-    this.#traces = new Map(traces.map((trace) => [trace.name, trace]));
-    this.#ownTraces = new Set(this.#traces.keys());
+    this._options = { scenarios, folder, acceptTraces, clips };
+    this._clock = clock;
+    this._traces = new Map(traces.map((trace) => [trace.name, trace]));
+    this._ownTraces = new Set(this._traces.keys());
   }
 
   /** @throws {InputError | RangeError} for a scenario or trace that cannot be served */
   createSession(spec: SessionSpec): ReplaySession {
-    const session = new ReplaySession(String(++this.#created), spec, this.#clock);
-    if (this.#sessions.size >= MOST_SESSIONS) {
-      const oldest = [...this.#sessions.values()].find(({ isActive }) => !isActive);
-      if (oldest) this.#sessions.delete(oldest.id);
+    const session = new ReplaySession(String(++this._created), spec, this._clock);
+    if (this._sessions.size >= MOST_SESSIONS) {
+      const oldest = [...this._sessions.values()].find(({ isActive }) => !isActive);
+      if (oldest) this._sessions.delete(oldest.id);
     }
-    this.#sessions.set(session.id, session);
+    this._sessions.set(session.id, session);
     return session;
   }
 
   session(id: string): ReplaySession | undefined {
-    return this.#sessions.get(id);
+    return this._sessions.get(id);
   }
 
   /** Deletes a session; active transfers continue. */
   removeSession(id: string): void {
-    this.#sessions.delete(id);
+    this._sessions.delete(id);
   }
 
   owns(path: string): boolean {
-    const [root, id] = this.#partsOf(path);
+    const [root, id] = this._partsOf(path);
     return root === 'session' || (id === undefined && (root === 'traces' || Object.hasOwn(STREAMS, root!)));
   }
 
   /** Answers 404 for a foreign path. Resolves media at the first byte. Rejects only if the request aborts before. */
   async fetch(request: Request): Promise<Response> {
     try {
-      return await this.#answer(request);
+      return await this._answer(request);
     } catch (error) {
       if (error === request.signal.reason) throw error;
       return refusal(error);
     }
   }
 
-  #partsOf(path: string): string[] {
-    const { folder } = this.#options;
+  private _partsOf(path: string): string[] {
+    const { folder } = this._options;
     return path.startsWith(folder) ? path.slice(folder.length).split('/') : [];
   }
 
-  async #answer(request: Request): Promise<Response> {
+  private async _answer(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (!this.owns(pathname)) throw new Refusal(404, `nothing at ${pathname}`);
     if (request.method === 'OPTIONS') {
@@ -104,11 +104,11 @@ export class Origin {
       const allow = asked === null ? {} : { 'access-control-allow-headers': asked };
       return new Response(null, { status: 204, headers: { ...OPEN_HEADERS, ...PREFLIGHT_HEADERS, ...allow } });
     }
-    const [root = '', id = '', ...rest] = this.#partsOf(pathname);
-    if (Object.hasOwn(STREAMS, root)) return this.#redirectToNew(STREAMS[root]!, request, searchParams);
-    if (root === 'traces') return this.#answerTraces(request);
-    if (id === '') return this.#answerCreation(request);
-    const session = this.#sessions.get(id);
+    const [root = '', id = '', ...rest] = this._partsOf(pathname);
+    if (Object.hasOwn(STREAMS, root)) return this._redirectToNew(STREAMS[root]!, request, searchParams);
+    if (root === 'traces') return this._answerTraces(request);
+    if (id === '') return this._answerCreation(request);
+    const session = this._sessions.get(id);
     if (!session) throw new Refusal(404, `no session "${id}"`);
     const path = rest.join('/');
     if (path === '' && request.method === 'DELETE') {
@@ -119,50 +119,50 @@ export class Origin {
     return serveFile(session, path, request);
   }
 
-  #redirectToNew(file: string, request: Request, query: URLSearchParams): Response {
+  private _redirectToNew(file: string, request: Request, query: URLSearchParams): Response {
     expectMethod(request, 'GET', 'HEAD');
-    const { scenarios, folder } = this.#options;
+    const { scenarios, folder } = this._options;
     const asked = {
-      trace: query.get('trace') ?? [...this.#traces.keys()][0],
+      trace: query.get('trace') ?? [...this._traces.keys()][0],
       scenario: query.get('scenario') ?? Object.keys(scenarios)[0],
       startSeconds: Number(query.get('startSeconds') ?? 0),
     };
-    const { id } = this.#createAsked(JSON.stringify(asked));
+    const { id } = this._createAsked(JSON.stringify(asked));
     return new Response(null, {
       status: 302,
       headers: { ...OPEN_HEADERS, location: `${folder}session/${id}/${file}` },
     });
   }
 
-  #createAsked(body: string): ReplaySession {
-    const { scenarios, clips } = this.#options;
-    const spec = parseSessionRequest(body, this.#traces, scenarios);
+  private _createAsked(body: string): ReplaySession {
+    const { scenarios, clips } = this._options;
+    const spec = parseSessionRequest(body, this._traces, scenarios);
     return this.createSession({ ...spec, media: { clips } });
   }
 
-  async #answerTraces(request: Request): Promise<Response> {
-    const { acceptTraces } = this.#options;
+  private async _answerTraces(request: Request): Promise<Response> {
+    const { acceptTraces } = this._options;
     if (!acceptTraces || request.method !== 'POST') {
       expectMethod(request, 'GET', 'HEAD');
-      return json([...this.#traces.values()].map(describeTrace));
+      return json([...this._traces.values()].map(describeTrace));
     }
     const added = parseTraceUpload(await readBody(request));
-    for (const trace of added) this.#addTrace(trace);
+    for (const trace of added) this._addTrace(trace);
     return json(added.map(describeTrace), 201);
   }
 
-  #addTrace(trace: Trace): void {
-    if (this.#ownTraces.has(trace.name)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
-    this.#traces.delete(trace.name);
-    const uploaded = [...this.#traces.keys()].slice(this.#ownTraces.size);
-    if (uploaded.length >= MOST_UPLOADED) this.#traces.delete(uploaded[0]!);
-    this.#traces.set(trace.name, trace);
+  private _addTrace(trace: Trace): void {
+    if (this._ownTraces.has(trace.name)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
+    this._traces.delete(trace.name);
+    const uploaded = [...this._traces.keys()].slice(this._ownTraces.size);
+    if (uploaded.length >= MOST_UPLOADED) this._traces.delete(uploaded[0]!);
+    this._traces.set(trace.name, trace);
   }
 
-  async #answerCreation(request: Request): Promise<Response> {
+  private async _answerCreation(request: Request): Promise<Response> {
     expectMethod(request, 'POST');
-    const { id } = this.#createAsked(await readBody(request));
-    const below = `${this.#options.folder}session/${id}/`;
+    const { id } = this._createAsked(await readBody(request));
+    const below = `${this._options.folder}session/${id}/`;
     return json({ id, manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST }, 201);
   }
 }

@@ -25,53 +25,53 @@ interface Flow {
 }
 
 export class PacedLink {
-  private readonly link = new SharedLink();
-  private readonly path: PiecewisePath;
-  private latestEndSeconds = 0;
-  private readonly flows = new Set<Flow>();
-  private startedAtMs: number | undefined;
-  private wakeAtMs = Number.POSITIVE_INFINITY;
-  private cancelTimer = () => {};
-  private readonly onStarts: (() => void)[] = [];
+  private readonly _link = new SharedLink();
+  private readonly _path: PiecewisePath;
+  private _latestEndSeconds = 0;
+  private readonly _flows = new Set<Flow>();
+  private _startedAtMs: number | undefined;
+  private _wakeAtMs = Number.POSITIVE_INFINITY;
+  private _cancelTimer = () => {};
+  private readonly _onStarts: (() => void)[] = [];
 
   /** `path` begins at the link's second 0; `latencySeconds` is the RTT of each request. */
   constructor(
-    private readonly clock: TimerClock,
+    private readonly _clock: TimerClock,
     path: PiecewisePath,
-    private readonly latencySeconds: number,
+    private readonly _latencySeconds: number,
   ) {
-    this.path = path.from(0, 0);
+    this._path = path.from(0, 0);
   }
 
   /** Makes now the link's second 0; a second call does nothing. */
   start(): void {
     if (this.isStarted) return;
-    this.startedAtMs = this.clock.nowMs();
-    for (const callback of this.onStarts) callback();
+    this._startedAtMs = this._clock.nowMs();
+    for (const callback of this._onStarts) callback();
   }
 
   /** Calls back at the link's second 0, unless the link has started. */
   onStart(callback: () => void): void {
-    this.onStarts.push(callback);
+    this._onStarts.push(callback);
   }
 
   get isStarted(): boolean {
-    return this.startedAtMs !== undefined;
+    return this._startedAtMs !== undefined;
   }
 
   /** Seconds since the start; 0 before. */
   get nowSeconds(): number {
-    return this.startedAtMs === undefined ? 0 : (this.clock.nowMs() - this.startedAtMs) / 1000;
+    return this._startedAtMs === undefined ? 0 : (this._clock.nowMs() - this._startedAtMs) / 1000;
   }
 
   /** Adds downloads that take their share of the link and that nobody reads. Call it before the start. */
   addTraffic(traffic: readonly OtherTraffic[]): void {
-    for (const one of traffic) this.link.addTraffic(this.path, one);
+    for (const one of traffic) this._link.addTraffic(this._path, one);
   }
 
   /** Delivered bits / the link's bits, until a request last ended. */
   get utilisation(): number {
-    return this.link.utilisation(this.path, this.latestEndSeconds);
+    return this._link.utilisation(this._path, this._latestEndSeconds);
   }
 
   /** A chunk's bytes arrive only once the chunk exists. Before the link's start a request takes only the latency. */
@@ -80,16 +80,16 @@ export class PacedLink {
     onDelivered: OnDelivered,
     chunks: readonly Chunk[] = [{ existsAtSeconds: 0, bits: 8 * bytes }],
   ): Pick<Flow, 'prescribedEndSeconds' | 'cancel'> {
-    const { link, latencySeconds } = this;
+    const { _link: link, _latencySeconds: latencySeconds } = this;
     if (!this.isStarted) {
-      const cancel = this.clock.schedule(() => onDelivered(bytes), latencySeconds * 1000);
+      const cancel = this._clock.schedule(() => onDelivered(bytes), latencySeconds * 1000);
       return { prescribedEndSeconds: undefined, cancel };
     }
     this.tick();
     const access = link.access();
     const requestedAtSeconds = link.nowSeconds;
     const request = { requestedAtSeconds, rttSeconds: latencySeconds, sizeBits: bytes * 8, chunks };
-    const flight = new ChunkedFlight(access.shareOf(this.path), request);
+    const flight = new ChunkedFlight(access.shareOf(this._path), request);
     access.begin(flight);
     const flow: Flow = {
       ...{ flight, access, onDelivered, deliveredBytes: 0 },
@@ -97,23 +97,23 @@ export class PacedLink {
         return flight.endsAtSeconds <= link.nowSeconds ? flight.endsAtSeconds : undefined;
       },
       cancel: () => {
-        if (!this.flows.delete(flow)) return;
+        if (!this._flows.delete(flow)) return;
         this.tick();
-        this.end(flow);
+        this._end(flow);
       },
     };
-    this.flows.add(flow);
-    this.scheduleTick();
+    this._flows.add(flow);
+    this._scheduleTick();
     return flow;
   }
 
   tick(): void {
-    const { link } = this;
+    const { _link: link } = this;
     link.advanceTo(this.nowSeconds);
-    for (const flow of [...this.flows]) {
+    for (const flow of [...this._flows]) {
       const { flight } = flow;
       const ended = flow.prescribedEndSeconds !== undefined;
-      if (ended && this.flows.delete(flow)) this.end(flow);
+      if (ended && this._flows.delete(flow)) this._end(flow);
       // The last byte arrives at the end only, so that rounding cannot complete a transfer early.
       const lastByte = flight.sizeBits / 8 - 1;
       const bytes = ended ? lastByte + 1 : Math.min(Math.floor(flight.receivedBits(link.nowSeconds) / 8), lastByte);
@@ -121,26 +121,26 @@ export class PacedLink {
       flow.deliveredBytes = bytes;
       flow.onDelivered(bytes);
     }
-    this.scheduleTick();
+    this._scheduleTick();
   }
 
-  private end({ flight, access }: Flow): void {
-    this.latestEndSeconds = Math.max(this.latestEndSeconds, Math.min(flight.endsAtSeconds, this.link.nowSeconds));
-    access.end(this.link.nowSeconds);
+  private _end({ flight, access }: Flow): void {
+    this._latestEndSeconds = Math.max(this._latestEndSeconds, Math.min(flight.endsAtSeconds, this._link.nowSeconds));
+    access.end(this._link.nowSeconds);
   }
 
-  private scheduleTick(): void {
-    if (this.flows.size === 0 || this.startedAtMs === undefined) return;
-    const eventAtMs = this.startedAtMs + this.link.nextChangeSeconds() * 1000 + ROUNDING_MS;
-    const nowMs = this.clock.nowMs();
+  private _scheduleTick(): void {
+    if (this._flows.size === 0 || this._startedAtMs === undefined) return;
+    const eventAtMs = this._startedAtMs + this._link.nextChangeSeconds() * 1000 + ROUNDING_MS;
+    const nowMs = this._clock.nowMs();
     const atMs = Math.min(eventAtMs, nowMs + TICK_MS);
-    if (atMs >= this.wakeAtMs) return;
-    this.cancelTimer();
-    this.wakeAtMs = atMs;
+    if (atMs >= this._wakeAtMs) return;
+    this._cancelTimer();
+    this._wakeAtMs = atMs;
     const wake = () => {
-      this.wakeAtMs = Number.POSITIVE_INFINITY;
+      this._wakeAtMs = Number.POSITIVE_INFINITY;
       this.tick();
     };
-    this.cancelTimer = this.clock.schedule(wake, Math.max(0, atMs - nowMs));
+    this._cancelTimer = this._clock.schedule(wake, Math.max(0, atMs - nowMs));
   }
 }

@@ -17,8 +17,8 @@ interface RangeStreamOptions {
 /** The link allows bytes, and the reader takes them. A piece is composed only when the reader asks for it. */
 export class RangeStream {
   readonly stream: ReadableStream<Uint8Array>;
-  private allowedBytes = 0;
-  private wake = () => {};
+  private _allowedBytes = 0;
+  private _wake = () => {};
 
   constructor(file: ByteRuns, { start, end }: ByteRange, { onTaken, onCancel }: RangeStreamOptions) {
     let at = start;
@@ -28,8 +28,8 @@ export class RangeStream {
         controller.close();
         return;
       }
-      while (at === start + this.allowedBytes) await new Promise<void>((resolve) => (this.wake = resolve));
-      const piece = file.piece(at, start + this.allowedBytes);
+      while (at === start + this._allowedBytes) await new Promise<void>((resolve) => (this._wake = resolve));
+      const piece = file.piece(at, start + this._allowedBytes);
       at += piece.length;
       controller.enqueue(piece);
     };
@@ -37,7 +37,7 @@ export class RangeStream {
   }
 
   allow(bytes: number): void {
-    this.allowedBytes = bytes;
-    this.wake();
+    this._allowedBytes = bytes;
+    this._wake();
   }
 }

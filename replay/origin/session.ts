@@ -79,14 +79,14 @@ export class ReplaySession {
   readonly presentation: Presentation;
   readonly startSeconds: number;
   readonly log: RequestLogEntry[] = [];
-  private readonly link: PacedLink;
-  private active = 0;
+  private readonly _link: PacedLink;
+  private _active = 0;
 
   /** @throws {InputError} for media or a link that cannot be served, {RangeError} for a trace without capacity. */
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
-    private readonly clock: TimerClock,
+    private readonly _clock: TimerClock,
   ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
     this.startSeconds = startSeconds;
@@ -95,16 +95,16 @@ export class ReplaySession {
       ? linkOf(trace, scenario).from(startSeconds, 0)
       : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS] });
     if (spec.link) requireSameLink(spec, spec.link);
-    this.link = spec.link?.link ?? new PacedLink(clock, path, isPaced ? scenario.rttSeconds : 0);
-    this.link.addTraffic(spec.traffic ?? []);
-    if (spec.onStart) this.link.onStart(spec.onStart);
+    this._link = spec.link?._link ?? new PacedLink(_clock, path, isPaced ? scenario.rttSeconds : 0);
+    this._link.addTraffic(spec.traffic ?? []);
+    if (spec.onStart) this._link.onStart(spec.onStart);
     const segmentSizesBits = resolveScenario(scenario).segmentSizesBits.slice(0, segmentCount);
     this.presentation = spec.presentation ?? presentation({ ...scenario, segmentSizesBits, ...spec.media });
   }
 
   /** Seconds since the link's first media request, or a live stream's first request for a manifest; 0 before. */
   get nowSeconds(): number {
-    return this.link.nowSeconds;
+    return this._link.nowSeconds;
   }
 
   /** The trace's UTC in ms now. Until the link starts, it stays at the link's second 0. */
@@ -113,27 +113,27 @@ export class ReplaySession {
   }
 
   manifest(): string {
-    this.joinLive();
-    return this.presentation.manifest(this.now);
+    this._joinLive();
+    return this.presentation.manifest(this._now);
   }
 
   /** Resolves once the HLS playlist has what a reload asks for. Rejects with a `RangeError` if this is far ahead. */
   async playlist(path: string, reload?: BlockingReload): Promise<string | undefined> {
     const { presentation } = this;
-    this.joinLive();
+    this._joinLive();
     if (reload) {
       const { mediaSequence } = reload;
       if (presentation.playlistExistsAtSeconds({ mediaSequence: mediaSequence - 2 }) > this.nowSeconds)
         throw new RangeError(`_HLS_msn: expected at most two after the newest segment, got ${mediaSequence}`);
       const atSeconds = presentation.playlistExistsAtSeconds(reload);
-      while (this.nowSeconds < atSeconds) await this.wait(atSeconds - this.nowSeconds);
+      while (this.nowSeconds < atSeconds) await this._wait(atSeconds - this.nowSeconds);
     }
-    return presentation.playlist(path, this.now);
+    return presentation.playlist(path, this._now);
   }
 
   /** Players of a live stream compute with its clock from their first request on. */
-  private joinLive(): void {
-    if (this.spec.scenario.live) this.link.start();
+  private _joinLive(): void {
+    if (this.spec.scenario.live) this._link.start();
   }
 
   /** Seconds until a file may be requested; <= 0 if it may be requested now. */
@@ -148,12 +148,12 @@ export class ReplaySession {
   }
 
   get isActive(): boolean {
-    return this.active > 0;
+    return this._active > 0;
   }
 
   /** Bits delivered to all sessions on the link / the link's bits, until a request last ended. */
   get linkUtilisation(): number {
-    return this.link.utilisation;
+    return this._link.utilisation;
   }
 
   get publishedLink(): PublishedLink {
@@ -176,12 +176,12 @@ export class ReplaySession {
     this.log.push(entry);
     // The request that starts the clock is at its second 0.
     entry.requestedAtSeconds = this.nowSeconds;
-    if (entry.kind === 'segment') this.link.start();
-    this.active++;
+    if (entry.kind === 'segment') this._link.start();
+    this._active++;
     return new Promise((resolve, reject) => {
       const end = (outcome: 'complete' | 'aborted') => {
         if (entry.outcome !== 'active') return;
-        this.active--;
+        this._active--;
         handle.cancel();
         entry.outcome = outcome;
         entry.endedAtSeconds = this.nowSeconds;
@@ -201,7 +201,7 @@ export class ReplaySession {
         }
         body.allow(bytes);
       };
-      const handle = this.link.request(entry.bytes, onDelivered, chunksOf(file, range));
+      const handle = this._link.request(entry.bytes, onDelivered, chunksOf(file, range));
       options.signal.addEventListener('abort', () => {
         end('aborted');
         reject(options.signal.reason);
@@ -209,12 +209,12 @@ export class ReplaySession {
     });
   }
 
-  private get now(): PresentationTime {
+  private get _now(): PresentationTime {
     return { sessionSeconds: this.nowSeconds, utcMs: this.utcMs };
   }
 
-  private wait(seconds: number): Promise<void> {
-    return new Promise((resolve) => void this.clock.schedule(resolve, Math.ceil(seconds * 1000)));
+  private _wait(seconds: number): Promise<void> {
+    return new Promise((resolve) => void this._clock.schedule(resolve, Math.ceil(seconds * 1000)));
   }
 }
 

@@ -6,45 +6,45 @@ import type { ReplaySession } from './session.ts';
 
 /** Virtual time: timers fire in order, each late by `lateMs()`. */
 export class VirtualClock implements TimerClock {
-  private now = 1234.5;
-  private timers: { atMs: number; callback: () => void }[] = [];
+  private _now = 1234.5;
+  private _timers: { atMs: number; callback: () => void }[] = [];
 
-  constructor(private readonly lateMs = () => 0) {}
+  constructor(private readonly _lateMs = () => 0) {}
 
   nowMs() {
-    return this.now;
+    return this._now;
   }
 
   schedule(callback: () => void, delayMs: number) {
-    const timer = { atMs: this.now + delayMs + this.lateMs(), callback };
-    this.timers.push(timer);
+    const timer = { atMs: this._now + delayMs + this._lateMs(), callback };
+    this._timers.push(timer);
     return () => {
-      this.timers = this.timers.filter((other) => other !== timer);
+      this._timers = this._timers.filter((other) => other !== timer);
     };
   }
 
   get pending() {
-    return this.timers.length;
+    return this._timers.length;
   }
 
   /** Fires timers until none is left or time has reached `untilMs`. */
   run(untilMs = Number.POSITIVE_INFINITY) {
-    while (this.fireNext(untilMs));
-    if (Number.isFinite(untilMs)) this.now = Math.max(this.now, untilMs);
+    while (this._fireNext(untilMs));
+    if (Number.isFinite(untilMs)) this._now = Math.max(this._now, untilMs);
   }
 
   /** Fires all timers. After each timer it waits until promises have settled, such as a stream's reads. */
   async play() {
     do await new Promise(setImmediate);
-    while (this.fireNext());
+    while (this._fireNext());
   }
 
-  private fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
-    this.timers.sort((a, b) => a.atMs - b.atMs);
-    const next = this.timers[0];
+  private _fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
+    this._timers.sort((a, b) => a.atMs - b.atMs);
+    const next = this._timers[0];
     if (!next || next.atMs > untilMs) return false;
-    this.timers.shift();
-    this.now = Math.max(this.now, next.atMs);
+    this._timers.shift();
+    this._now = Math.max(this._now, next.atMs);
     next.callback();
     return true;
   }

@@ -8,41 +8,41 @@ export interface QueuedEvent {
 export class EventQueue {
   nowSeconds = 0;
   /** In reverse order: the next event is last. */
-  readonly #events: QueuedEvent[] = [];
+  private readonly _events: QueuedEvent[] = [];
   /** Actions that run after the present event. */
-  #soon: (() => void)[] = [];
+  private _soon: (() => void)[] = [];
 
   /** Runs `action` at a second that is not before now; `Infinity` for never. */
   at(atSeconds: number, action: () => void): QueuedEvent {
     const event = { atSeconds, action };
-    let i = this.#events.length;
-    while (i > 0 && this.#events[i - 1]!.atSeconds <= atSeconds) i--;
-    this.#events.splice(i, 0, event);
+    let i = this._events.length;
+    while (i > 0 && this._events[i - 1]!.atSeconds <= atSeconds) i--;
+    this._events.splice(i, 0, event);
     return event;
   }
 
   soon(action: () => void): void {
-    this.#soon.push(action);
+    this._soon.push(action);
   }
 
   /** An event that has happened may be cancelled, too. */
   cancel(event: QueuedEvent | undefined): void {
-    const i = event === undefined ? -1 : this.#events.indexOf(event);
-    if (i >= 0) this.#events.splice(i, 1);
+    const i = event === undefined ? -1 : this._events.indexOf(event);
+    if (i >= 0) this._events.splice(i, 1);
   }
 
   /** `Infinity` if nothing will happen. */
   get nextSeconds(): number {
-    return this.#events.at(-1)?.atSeconds ?? Number.POSITIVE_INFINITY;
+    return this._events.at(-1)?.atSeconds ?? Number.POSITIVE_INFINITY;
   }
 
   runNext(): void {
-    const { atSeconds, action } = this.#events.pop()!;
+    const { atSeconds, action } = this._events.pop()!;
     this.nowSeconds = Math.max(this.nowSeconds, atSeconds);
     action();
-    while (this.#soon.length > 0) {
-      const due = this.#soon;
-      this.#soon = [];
+    while (this._soon.length > 0) {
+      const due = this._soon;
+      this._soon = [];
       for (const one of due) one();
     }
   }

@@ -27,30 +27,30 @@ import { OnDemandPlayer } from './player/on-demand-player.ts';
  */
 class TokenBucket extends Sender {
   /** Tokens at a second of the session. */
-  #level: { tokens: number; seconds: number };
-  #isSending = false;
+  private _level: { tokens: number; seconds: number };
+  private _isSending = false;
 
-  constructor(private readonly shape: { rateBps: number; peakBps: number; bucketBits: number }) {
+  constructor(private readonly _shape: { rateBps: number; peakBps: number; bucketBits: number }) {
     super(new SharedLink(), 0);
-    this.#level = { tokens: shape.bucketBits, seconds: 0 };
+    this._level = { tokens: _shape.bucketBits, seconds: 0 };
   }
 
   /** Only the latency of `link` counts. */
   override shareOf(link: PiecewisePath): FlightLink {
-    const { rateBps, peakBps } = this.shape;
+    const { rateBps, peakBps } = this._shape;
     const transferSeconds = (startSeconds: number, bits: number) => {
       const latencySeconds = link.transferSeconds(startSeconds, 0);
-      const { tokens } = this.#begin(startSeconds + latencySeconds);
+      const { tokens } = this._begin(startSeconds + latencySeconds);
       return latencySeconds + Math.max(bits / peakBps, (bits - tokens) / rateBps);
     };
-    return { cumulativeBits: (seconds) => this.#sent(seconds), transferSeconds, downloadSeconds: transferSeconds };
+    return { cumulativeBits: (seconds) => this._sent(seconds), transferSeconds, downloadSeconds: transferSeconds };
   }
 
   override end(nowSeconds: number): void {
-    const { tokens, seconds } = this.#level;
-    const left = tokens + this.shape.rateBps * (nowSeconds - seconds) - this.#sent(nowSeconds);
-    this.#level = { tokens: Math.max(0, left), seconds: nowSeconds };
-    this.#isSending = false;
+    const { tokens, seconds } = this._level;
+    const left = tokens + this._shape.rateBps * (nowSeconds - seconds) - this._sent(nowSeconds);
+    this._level = { tokens: Math.max(0, left), seconds: nowSeconds };
+    this._isSending = false;
     super.end(nowSeconds);
   }
 
@@ -58,20 +58,20 @@ class TokenBucket extends Sender {
   override divide(): void {}
 
   /** Bits since the flight's first bit. The first call is for the moment of that bit. */
-  #sent(atSeconds: number): number {
-    const { rateBps, peakBps } = this.shape;
-    const { tokens, seconds } = this.#begin(atSeconds);
+  private _sent(atSeconds: number): number {
+    const { rateBps, peakBps } = this._shape;
+    const { tokens, seconds } = this._begin(atSeconds);
     const elapsed = Math.max(0, atSeconds - seconds);
     return Math.min(peakBps * elapsed, tokens + rateBps * elapsed);
   }
 
-  #begin(atSeconds: number) {
-    if (this.#isSending) return this.#level;
-    const { rateBps, bucketBits } = this.shape;
-    const { tokens, seconds } = this.#level;
-    this.#isSending = true;
-    this.#level = { tokens: Math.min(bucketBits, tokens + rateBps * (atSeconds - seconds)), seconds: atSeconds };
-    return this.#level;
+  private _begin(atSeconds: number) {
+    if (this._isSending) return this._level;
+    const { rateBps, bucketBits } = this._shape;
+    const { tokens, seconds } = this._level;
+    this._isSending = true;
+    this._level = { tokens: Math.min(bucketBits, tokens + rateBps * (atSeconds - seconds)), seconds: atSeconds };
+    return this._level;
   }
 }
 

@@ -15,51 +15,51 @@ export interface Subscriber {
 const MOST_WAITING_BYTES = 2 ** 20;
 
 export class EventStream {
-  readonly #subscribers = new Map<Socket, Subscriber>();
+  private readonly _subscribers = new Map<Socket, Subscriber>();
   /** Number of the next event, which is its id. */
-  #next = 0;
+  private _next = 0;
   /** Number of readers that were disconnected because they were too slow. */
   slowReaders = 0;
 
   get size(): number {
-    return this.#subscribers.size;
+    return this._subscribers.size;
   }
 
   /** Takes over a response whose head has been written, and sends `opening` first. */
   add(subscriber: Subscriber, opening: string): void {
     const { response, socket } = subscriber;
     // A second response would wait until the first one ends.
-    if (this.#subscribers.has(socket)) socket.destroy();
+    if (this._subscribers.has(socket)) socket.destroy();
     if (socket.destroyed) return;
-    this.#subscribers.set(socket, subscriber);
-    socket.on('close', () => this.#subscribers.delete(socket));
+    this._subscribers.set(socket, subscriber);
+    socket.on('close', () => this._subscribers.delete(socket));
     response.on('error', () => socket.destroy());
     response.write(opening);
   }
 
   publish(type: string, data: unknown): void {
-    const text = `id: ${this.#next++}\n${eventText(type, data)}`;
-    for (const subscriber of this.#subscribers.values()) {
-      if (subscriber.types?.has(type) !== false) this.#write(subscriber, text);
+    const text = `id: ${this._next++}\n${eventText(type, data)}`;
+    for (const subscriber of this._subscribers.values()) {
+      if (subscriber.types?.has(type) !== false) this._write(subscriber, text);
     }
   }
 
   /** Writes comments, which reveal half-open connections and keep proxies from closing. Call it every few seconds. */
   heartbeat(): void {
-    for (const subscriber of this.#subscribers.values()) this.#write(subscriber, ': \n\n');
+    for (const subscriber of this._subscribers.values()) this._write(subscriber, ': \n\n');
   }
 
   close(): void {
-    for (const socket of this.#subscribers.keys()) socket.destroy();
-    this.#subscribers.clear();
+    for (const socket of this._subscribers.keys()) socket.destroy();
+    this._subscribers.clear();
   }
 
-  #write({ response, socket }: Subscriber, text: string): void {
+  private _write({ response, socket }: Subscriber, text: string): void {
     if (socket.destroyed) return;
     response.write(text);
     if (response.writableLength <= MOST_WAITING_BYTES) return;
     this.slowReaders++;
-    this.#subscribers.delete(socket);
+    this._subscribers.delete(socket);
     socket.destroy();
   }
 }

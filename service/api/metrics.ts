@@ -8,52 +8,52 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
 
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests = this.#counter('http_requests', 'Requests answered.', 'method', 'route', 'status');
-  readonly #durations = new Histogram({
+  private readonly _requests = this._counter('http_requests', 'Requests answered.', 'method', 'route', 'status');
+  private readonly _durations = new Histogram({
     name: 'leo_abr_http_request_seconds',
     help: 'Time to answer, without event streams.',
     buckets: BUCKETS_SECONDS,
     registers: [this.registry],
   });
-  readonly #observations = this.#counter(
+  private readonly _observations = this._counter(
     'observations',
     'Observations of players, accepted or why rejected.',
     'verdict',
   );
-  readonly refusals = this.#counter('refusals', 'Requests refused, by the code of the error.', 'code');
+  readonly refusals = this._counter('refusals', 'Requests refused, by the code of the error.', 'code');
 
   constructor(service: PredictionService) {
-    const events = this.#counter('events', 'Events published.', 'type');
+    const events = this._counter('events', 'Events published.', 'type');
     service.listen({ event: (type) => events.inc({ type }) });
     collectDefaultMetrics({ register: this.registry });
     const { stream, problems } = service;
     const dish = () => service.state().dish;
     const recording = () => service.state().recording;
-    this.#read('event_subscribers', 'Open event streams.', () => stream.size);
-    this.#read('players', 'Players that reported in the last seconds.', () => service.state().link.players);
-    this.#read('problems', 'Current problems.', () => problems.list().length);
-    this.#read('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => dish().latencyMs);
-    this.#read('dish_drop_rate', 'Share of pings lost, newest second.', () => dish().dropRate);
-    this.#read('dish_state', "1 for the dish's current state.", () => ({ [dish().state]: 1 }), 'state');
-    this.#read('slow_readers_total', 'Event streams closed as their readers were too slow.', () => stream.slowReaders);
-    this.#read('recording_waiting_lines', 'Lines waiting for the disk.', () => recording().waiting);
-    this.#read('recording_lines_total', 'Lines recorded.', () => recording().lines);
-    this.#read('recording_lost_lines_total', 'Lines lost because the disk was full.', () => recording().lost);
-    this.#read('recording_deleted_files_total', 'Recordings deleted.', () => recording().deletedFiles);
+    this._read('event_subscribers', 'Open event streams.', () => stream.size);
+    this._read('players', 'Players that reported in the last seconds.', () => service.state().link.players);
+    this._read('problems', 'Current problems.', () => problems.list().length);
+    this._read('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => dish().latencyMs);
+    this._read('dish_drop_rate', 'Share of pings lost, newest second.', () => dish().dropRate);
+    this._read('dish_state', "1 for the dish's current state.", () => ({ [dish().state]: 1 }), 'state');
+    this._read('slow_readers_total', 'Event streams closed as their readers were too slow.', () => stream.slowReaders);
+    this._read('recording_waiting_lines', 'Lines waiting for the disk.', () => recording().waiting);
+    this._read('recording_lines_total', 'Lines recorded.', () => recording().lines);
+    this._read('recording_lost_lines_total', 'Lines lost because the disk was full.', () => recording().lost);
+    this._read('recording_deleted_files_total', 'Recordings deleted.', () => recording().deletedFiles);
   }
 
   /** `route` is the pattern of the route and not the path, so that the number of series is bounded. */
   observeRequest({ seconds, ...labels }: { method: string; route: string; status: number; seconds: number }): void {
-    this.#requests.inc(labels);
-    this.#durations.observe(seconds);
+    this._requests.inc(labels);
+    this._durations.observe(seconds);
   }
 
   observeReport({ accepted, rejected }: { accepted: number; rejected: readonly Rejection[] }): void {
-    this.#observations.inc({ verdict: 'accepted' }, accepted);
-    for (const { reason, count } of rejected) this.#observations.inc({ verdict: reason }, count);
+    this._observations.inc({ verdict: 'accepted' }, accepted);
+    for (const { reason, count } of rejected) this._observations.inc({ verdict: reason }, count);
   }
 
-  #counter(name: string, help: string, ...labelNames: string[]): Counter {
+  private _counter(name: string, help: string, ...labelNames: string[]): Counter {
     return new Counter({ name: `leo_abr_${name}_total`, help, labelNames, registers: [this.registry] });
   }
 
@@ -61,7 +61,7 @@ export class Metrics {
    * Adds a metric whose value is read when it is asked for: a number, numbers by `label`, or undefined for no sample.
    * If the name ends in `_total`, the metric is a counter, otherwise a gauge.
    */
-  #read(
+  private _read(
     name: string,
     help: string,
     read: () => number | undefined | Readonly<Record<string, number>>,

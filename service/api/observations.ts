@@ -8,8 +8,8 @@ import { OBSERVATION_KINDS, type ObservationsRequest, type Rejection, type WireO
 
 /** Collects the valid observations, and a rejection per reason with the message for its first observation. */
 export class ReportReader {
-  readonly #rejected = new Map<Rejection['reason'], Rejection>();
-  readonly #places: string[] = [];
+  private readonly _rejected = new Map<Rejection['reason'], Rejection>();
+  private readonly _places: string[] = [];
   /** The valid observations, without unknown properties. */
   readonly observations: WireObservation[] = [];
 
@@ -20,16 +20,16 @@ export class ReportReader {
       const schema = OBSERVATION_KINDS.get(kind);
       if (schema === undefined) {
         const known = [...OBSERVATION_KINDS.keys()].join(', ');
-        this.#reject('unknown-kind', `${place}.kind: expected one of ${known}, got ${describeValue(kind)}`);
+        this._reject('unknown-kind', `${place}.kind: expected one of ${known}, got ${describeValue(kind)}`);
         return;
       }
       const isValid = request.compileValidationSchema(schema);
       if (!isValid(value)) {
-        this.#reject('malformed', validationMessage(isValid.errors![0]!, { value, place }));
+        this._reject('malformed', validationMessage(isValid.errors![0]!, { value, place }));
         return;
       }
       const fields = Object.keys(schema.properties).map((name) => [name, (value as Record<string, unknown>)[name]]);
-      this.#places.push(place);
+      this._places.push(place);
       this.observations.push(Object.fromEntries(fields) as WireObservation);
     });
   }
@@ -48,14 +48,14 @@ export class ReportReader {
         impossible: `${field}: expected a time after startMs by at most 10 s, got ${ms}`,
         'too-fast': `bits: expected at most ${MOST_BPS / 1e9} Gbit/s from startMs to endMs, got ${bits}`,
       };
-      this.#reject(verdict === 'too-fast' ? 'impossible' : verdict, `${this.#places[i]}.${expected[verdict]}`);
+      this._reject(verdict === 'too-fast' ? 'impossible' : verdict, `${this._places[i]}.${expected[verdict]}`);
     });
-    return [...this.#rejected.values()];
+    return [...this._rejected.values()];
   }
 
-  #reject(reason: Rejection['reason'], message: string): void {
-    const known = this.#rejected.get(reason);
-    if (known === undefined) this.#rejected.set(reason, { reason, count: 1, message });
+  private _reject(reason: Rejection['reason'], message: string): void {
+    const known = this._rejected.get(reason);
+    if (known === undefined) this._rejected.set(reason, { reason, count: 1, message });
     else known.count++;
   }
 }

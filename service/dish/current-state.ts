@@ -12,16 +12,16 @@ const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 
 export class CurrentState {
   state: DishStateName = 'connecting';
-  #sinceMonotonicMs: number;
-  #detail: string | undefined;
+  private _sinceMonotonicMs: number;
+  private _detail: string | undefined;
 
-  constructor(private readonly options: { clock: Clock; onStateChange(): void }) {
-    this.#sinceMonotonicMs = options.clock.monotonicMs();
+  constructor(private readonly _options: { clock: Clock; onStateChange(): void }) {
+    this._sinceMonotonicMs = _options.clock.monotonicMs();
   }
 
   reply(): Pick<DishReply, 'state' | 'sinceMs' | 'detail'> {
-    const sinceMs = utcMsOf(this.#sinceMonotonicMs, this.options.clock);
-    return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
+    const sinceMs = utcMsOf(this._sinceMonotonicMs, this._options.clock);
+    return { state: this.state, sinceMs, ...defined({ detail: this._detail }) };
   }
 
   show({ outage, second }: Pick<StatusReading, 'outage'> & { second: TelemetrySecond }): void {
@@ -35,10 +35,10 @@ export class CurrentState {
   }
 
   enter(state: DishStateName, detail: string | undefined): void {
-    this.#detail = detail;
+    this._detail = detail;
     if (state === this.state) return;
     this.state = state;
-    this.#sinceMonotonicMs = this.options.clock.monotonicMs();
-    this.options.onStateChange();
+    this._sinceMonotonicMs = this._options.clock.monotonicMs();
+    this._options.onStateChange();
   }
 }

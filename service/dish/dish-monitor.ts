@@ -49,75 +49,75 @@ const CHANNEL = {
 };
 
 export class DishMonitor {
-  readonly #client: DeviceClient;
-  #timer: NodeJS.Timeout | undefined;
-  #isBusy = false;
-  #failures = 0;
-  #retryAtMs = Number.NEGATIVE_INFINITY;
-  #lastAnswerMs: number | undefined;
+  private readonly _client: DeviceClient;
+  private _timer: NodeJS.Timeout | undefined;
+  private _isBusy = false;
+  private _failures = 0;
+  private _retryAtMs = Number.NEGATIVE_INFINITY;
+  private _lastAnswerMs: number | undefined;
   /** Monotonic time at which second 0 of the dish ended; undefined without a history. */
-  #zeroMs: number | undefined;
-  #historyFailures = 0;
+  private _zeroMs: number | undefined;
+  private _historyFailures = 0;
   /** Number of the newest reported second, and the monotonic time of its end. */
-  #newestNumber = 0;
-  #newestMs = Number.NEGATIVE_INFINITY;
-  #locationAtMs = Number.NEGATIVE_INFINITY;
-  readonly #current: CurrentState;
-  #reading: StatusReading | undefined;
+  private _newestNumber = 0;
+  private _newestMs = Number.NEGATIVE_INFINITY;
+  private _locationAtMs = Number.NEGATIVE_INFINITY;
+  private readonly _current: CurrentState;
+  private _reading: StatusReading | undefined;
   /** Undefined while the dish reports no location. */
   location: LocationReading | undefined;
 
-  constructor(private readonly options: DishMonitorOptions) {
-    this.#current = new CurrentState(options);
-    this.#client = newDeviceClient(options.address, CHANNEL);
+  constructor(private readonly _options: DishMonitorOptions) {
+    this._current = new CurrentState(_options);
+    this._client = newDeviceClient(_options.address, CHANNEL);
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.poll(), PERIOD_MS);
+    this._timer ??= setInterval(() => void this.poll(), PERIOD_MS);
     void this.poll();
   }
 
   close(): void {
-    clearInterval(this.#timer);
-    this.#client.close();
+    clearInterval(this._timer);
+    this._client.close();
   }
 
   reply(): DishReply {
-    const { hardware, software, fractionObstructed, uptimeSeconds, second } = this.#reading ?? {};
+    const { hardware, software, fractionObstructed, uptimeSeconds, second } = this._reading ?? {};
     // Without a connection, measurements are outdated. Versions and the obstructed share still hold.
-    const { state } = this.#current;
+    const { state } = this._current;
     const isFresh = state !== 'unreachable' && state !== 'connecting';
     const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = second ?? {};
     const measured = { uptimeSeconds, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps };
-    const known = { hardware, software, fractionObstructed, lastAnswerMs: this.#lastAnswerMs };
-    return { ...this.#current.reply(), ...defined({ ...known, ...(isFresh && measured) }) };
+    const known = { hardware, software, fractionObstructed, lastAnswerMs: this._lastAnswerMs };
+    return { ...this._current.reply(), ...defined({ ...known, ...(isFresh && measured) }) };
   }
 
   /** Does nothing while a poll is pending or a retry is not due. Never rejects. */
   async poll(): Promise<void> {
-    const { clock } = this.options;
-    if (this.#isBusy || clock.monotonicMs() < this.#retryAtMs) return;
-    this.#isBusy = true;
+    const { clock } = this._options;
+    if (this._isBusy || clock.monotonicMs() < this._retryAtMs) return;
+    this._isBusy = true;
     try {
-      const history = this.#askHistory();
-      const response = await this.#ask({ get_status: {} });
+      const history = this._askHistory();
+      const response = await this._ask({ get_status: {} });
       const reading = readStatus(response.dish_get_status, clock.utcMs());
       if (reading === undefined) throw new Error('its answer has no status');
-      this.#take(reading);
-      this.#reportSeconds(reading.second, await history);
-      await this.#askLocation();
+      this._take(reading);
+      this._reportSeconds(reading.second, await history);
+      await this._askLocation();
     } catch (error) {
-      this.#fail(error as RequestError);
+      this._fail(error as RequestError);
     } finally {
-      this.#isBusy = false;
+      this._isBusy = false;
     }
   }
 
-  #ask(request: RawRequest): Promise<RawResponse> {
+  private _ask(request: RawRequest): Promise<RawResponse> {
     return new Promise((resolve, reject) => {
       // A timer replaces the deadline of gRPC, which uses the system clock and breaks when that clock is set.
-      const deadlineMs = this.options.deadlineMs ?? DEADLINE_MS;
-      const call = this.#client.Handle(request, { deadline: Number.POSITIVE_INFINITY }, (error, response) => {
+      const deadlineMs = this._options.deadlineMs ?? DEADLINE_MS;
+      const call = this._client.Handle(request, { deadline: Number.POSITIVE_INFINITY }, (error, response) => {
         clearTimeout(timer);
         if (error !== null) reject(error);
         else resolve(response ?? {});
@@ -131,42 +131,42 @@ export class DishMonitor {
   }
 
   /** Returns the answer, or an empty answer if the request fails. */
-  #tryAsk(request: RawRequest): Promise<RawResponse> {
-    return this.#ask(request).catch(() => ({}));
+  private _tryAsk(request: RawRequest): Promise<RawResponse> {
+    return this._ask(request).catch(() => ({}));
   }
 
-  async #askHistory(): Promise<TimedHistory | undefined> {
-    const { clock } = this.options;
+  private async _askHistory(): Promise<TimedHistory | undefined> {
+    const { clock } = this._options;
     const askedMs = clock.monotonicMs();
-    const reading = readHistory((await this.#tryAsk({ get_history: {} })).dish_get_history);
+    const reading = readHistory((await this._tryAsk({ get_history: {} })).dish_get_history);
     return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
   }
 
   /** Reports seconds of the history, because late answers repeat or skip a second; without a history, the status. */
-  #reportSeconds(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
-    const { clock, onSecond } = this.options;
+  private _reportSeconds(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
+    const { clock, onSecond } = this._options;
     const nowMs = clock.monotonicMs();
     const utcMs = clock.utcMs();
     if (history === undefined) {
       // The next history will contain this second, too.
-      if (this.#zeroMs !== undefined && ++this.#historyFailures < FAILURES_UNTIL_UNREACHABLE) return;
-      this.#zeroMs = undefined;
-      this.#newestMs = nowMs;
+      if (this._zeroMs !== undefined && ++this._historyFailures < FAILURES_UNTIL_UNREACHABLE) return;
+      this._zeroMs = undefined;
+      this._newestMs = nowMs;
       onSecond(ofStatus);
       return;
     }
-    this.#historyFailures = 0;
+    this._historyFailures = 0;
     const { current, oldest } = history;
-    const isSameBoot = this.#followSeconds(history);
-    const endMs = (number: number) => this.#zeroMs! + number * PERIOD_MS;
+    const isSameBoot = this._followSeconds(history);
+    const endMs = (number: number) => this._zeroMs! + number * PERIOD_MS;
     const isNew = (number: number) =>
-      isSameBoot ? number > this.#newestNumber : endMs(number) > this.#newestMs + PERIOD_MS / 2;
+      isSameBoot ? number > this._newestNumber : endMs(number) > this._newestMs + PERIOD_MS / 2;
     let first = current + 1;
     while (first > oldest && isNew(first - 1)) first--;
     for (let number = first; number <= current; number++) {
       const ageMs = nowMs - endMs(number);
-      this.#newestNumber = number;
-      this.#newestMs = endMs(number);
+      this._newestNumber = number;
+      this._newestMs = endMs(number);
       onSecond({
         atMs: Math.round(utcMs - ageMs),
         ...history.second(number),
@@ -177,48 +177,48 @@ export class DishMonitor {
   }
 
   /** Updates the estimate of when seconds end. Returns false if the dish has rebooted since the last history. */
-  #followSeconds({ current, askedMs, answeredMs }: TimedHistory): boolean {
+  private _followSeconds({ current, askedMs, answeredMs }: TimedHistory): boolean {
     // Second `current` ended before the answer came. The next second ended after the request was sent.
     const latestMs = answeredMs - current * PERIOD_MS;
     const earliestMs = askedMs - (current + 1) * PERIOD_MS;
-    const beforeMs = this.#zeroMs ?? Number.NaN;
+    const beforeMs = this._zeroMs ?? Number.NaN;
     const offMs = Math.min(latestMs, Math.max(earliestMs, beforeMs)) - beforeMs;
     // If the counter does not change, the dish has not rebooted.
-    const isStanding = this.#zeroMs !== undefined && current === this.#newestNumber;
-    const isSameBoot = isStanding || (current > this.#newestNumber && Math.abs(offMs) <= SAME_BOOT_MS);
+    const isStanding = this._zeroMs !== undefined && current === this._newestNumber;
+    const isSameBoot = isStanding || (current > this._newestNumber && Math.abs(offMs) <= SAME_BOOT_MS);
     const laterMs = isStanding ? offMs : Math.min(SLEW_MS, offMs);
-    this.#zeroMs = isSameBoot ? beforeMs + Math.max(-SLEW_MS, laterMs) : latestMs;
+    this._zeroMs = isSameBoot ? beforeMs + Math.max(-SLEW_MS, laterMs) : latestMs;
     return isSameBoot;
   }
 
-  #take(reading: StatusReading): void {
-    const { clock, problems } = this.options;
-    this.#reading = reading;
-    this.#failures = 0;
-    this.#retryAtMs = Number.NEGATIVE_INFINITY;
-    this.#lastAnswerMs = clock.utcMs();
+  private _take(reading: StatusReading): void {
+    const { clock, problems } = this._options;
+    this._reading = reading;
+    this._failures = 0;
+    this._retryAtMs = Number.NEGATIVE_INFINITY;
+    this._lastAnswerMs = clock.utcMs();
     problems.clear('dish', 'unreachable');
-    this.#current.show(reading);
+    this._current.show(reading);
   }
 
-  async #askLocation(): Promise<void> {
-    const { clock } = this.options;
-    if (clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
-    this.#locationAtMs = clock.monotonicMs();
+  private async _askLocation(): Promise<void> {
+    const { clock } = this._options;
+    if (clock.monotonicMs() - this._locationAtMs < LOCATION_PERIOD_MS) return;
+    this._locationAtMs = clock.monotonicMs();
     // The request fails on most dishes until their owner allows it.
-    this.location = readLocation((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
+    this.location = readLocation((await this._tryAsk({ get_location: {} })).get_location) ?? this.location;
   }
 
-  #fail(error: RequestError): void {
-    const { clock, problems, address } = this.options;
-    this.#failures++;
+  private _fail(error: RequestError): void {
+    const { clock, problems, address } = this._options;
+    this._failures++;
     // If the dish has never answered, it is reported at once.
-    if (this.#lastAnswerMs !== undefined && this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
-    const doubled = PERIOD_MS * 2 ** Math.min(10, Math.max(0, this.#failures - FAILURES_UNTIL_UNREACHABLE));
-    this.#retryAtMs = clock.monotonicMs() + Math.min(LONGEST_BACKOFF_MS, doubled) - PERIOD_MS / 2;
+    if (this._lastAnswerMs !== undefined && this._failures < FAILURES_UNTIL_UNREACHABLE) return;
+    const doubled = PERIOD_MS * 2 ** Math.min(10, Math.max(0, this._failures - FAILURES_UNTIL_UNREACHABLE));
+    this._retryAtMs = clock.monotonicMs() + Math.min(LONGEST_BACKOFF_MS, doubled) - PERIOD_MS / 2;
     const { reason, advice } = reasonOf(error, address);
     problems.report('dish', 'unreachable', `${address}: ${reason}${advice}`);
-    this.#current.enter('unreachable', reason);
+    this._current.enter('unreachable', reason);
   }
 }
 

@@ -12,45 +12,45 @@ const PERIOD_MS = 1000;
 const HISTORY_MS = 900_000;
 
 export class SimulatedMonitor {
-  #newestMs: number;
-  readonly #current: CurrentState;
-  #second: SimulatedSecond | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  private _newestMs: number;
+  private readonly _current: CurrentState;
+  private _second: SimulatedSecond | undefined;
+  private _timer: NodeJS.Timeout | undefined;
   readonly location = undefined;
 
-  constructor(private readonly options: Options) {
-    this.#newestMs = Math.floor(this.options.clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
-    this.#current = new CurrentState(options);
+  constructor(private readonly _options: Options) {
+    this._newestMs = Math.floor(this._options.clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
+    this._current = new CurrentState(_options);
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#advance(), PERIOD_MS);
-    this.#advance();
+    this._timer = setInterval(() => this._advance(), PERIOD_MS);
+    this._advance();
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    clearInterval(this._timer);
   }
 
   reply(): DishReply {
-    const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = this.#second ?? {};
+    const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = this._second ?? {};
     return {
-      ...this.#current.reply(),
+      ...this._current.reply(),
       hardware: 'simulated',
       ...defined({ latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps }),
     };
   }
 
-  #advance(): void {
-    const { script, onSecond } = this.options;
-    const lastMs = Math.floor(this.options.clock.utcMs() / PERIOD_MS) * PERIOD_MS;
-    this.#newestMs = Math.max(Math.min(this.#newestMs, lastMs), lastMs - HISTORY_MS);
-    while (this.#newestMs < lastMs) {
-      this.#newestMs += PERIOD_MS;
-      this.#second = script.at(this.#newestMs);
-      const { outage, ...second } = this.#second;
+  private _advance(): void {
+    const { script, onSecond } = this._options;
+    const lastMs = Math.floor(this._options.clock.utcMs() / PERIOD_MS) * PERIOD_MS;
+    this._newestMs = Math.max(Math.min(this._newestMs, lastMs), lastMs - HISTORY_MS);
+    while (this._newestMs < lastMs) {
+      this._newestMs += PERIOD_MS;
+      this._second = script.at(this._newestMs);
+      const { outage, ...second } = this._second;
       onSecond({ ...second, ...(second.atMs < lastMs && { fromHistory: true }) });
     }
-    if (this.#second !== undefined) this.#current.show({ outage: this.#second.outage, second: this.#second });
+    if (this._second !== undefined) this._current.show({ outage: this._second.outage, second: this._second });
   }
 }

@@ -16,18 +16,18 @@ const LATEST_REPORT_SECONDS = 2;
 const SLACK_SECONDS = 0.05;
 
 export class LinkForecaster {
-  readonly #capacity: QuantileForecaster;
-  #observedUntilSeconds = Number.NEGATIVE_INFINITY;
-  #issuedSeconds = 0;
+  private readonly _capacity: QuantileForecaster;
+  private _observedUntilSeconds = Number.NEGATIVE_INFINITY;
+  private _issuedSeconds = 0;
   observedSeconds = 0;
 
   constructor(
-    private readonly clock: SessionClock,
+    private readonly _clock: SessionClock,
     model?: Model,
   ) {
-    this.#capacity = createBuiltInForecaster({ model });
-    this.#capacity.start({
-      utcMsAtStart: clock.utcMsAt(0),
+    this._capacity = createBuiltInForecaster({ model });
+    this._capacity.start({
+      utcMsAtStart: _clock.utcMsAt(0),
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,
       seed: 1,
     });
@@ -35,22 +35,22 @@ export class LinkForecaster {
 
   observe(observation: Observation): void {
     if (observation.kind !== 'throughput') {
-      this.#capacity.observe(observation);
+      this._capacity.observe(observation);
       return;
     }
     // The dish's usage and the players' reports may cover the same time: the first observation counts.
-    if (observation.startSeconds < this.#observedUntilSeconds - SLACK_SECONDS) return;
-    this.#capacity.observe(observation);
-    this.#observedUntilSeconds = observation.endSeconds;
+    if (observation.startSeconds < this._observedUntilSeconds - SLACK_SECONDS) return;
+    this._capacity.observe(observation);
+    this._observedUntilSeconds = observation.endSeconds;
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
   }
 
   /** Observes a second before the start. */
   recall(observation: Observation): void {
-    const beforeSeconds = this.#observedUntilSeconds;
+    const beforeSeconds = this._observedUntilSeconds;
     this.observe(observation);
     // The errors of these forecasts set the spread of later forecasts.
-    if (this.#observedUntilSeconds > beforeSeconds) this.#capacity.latest(this.#observedUntilSeconds);
+    if (this._observedUntilSeconds > beforeSeconds) this._capacity.latest(this._observedUntilSeconds);
   }
 
   /** Takes a probable handover, known from the dish, in UTC; see `hintHandover`. */
@@ -63,49 +63,49 @@ export class LinkForecaster {
     uncertaintySeconds: number;
     confidence: number;
   }): void {
-    const clock = this.#capacity.handoverClock;
-    if (clock) hintHandover(clock, this.clock.secondsAt(atMs), uncertaintySeconds, confidence);
+    const clock = this._capacity.handoverClock;
+    if (clock) hintHandover(clock, this._clock.secondsAt(atMs), uncertaintySeconds, confidence);
   }
 
   /** Call it after a leap of UTC. The knowledge on the session clock stays valid. */
   updateUtc(): void {
-    const nowSeconds = this.clock.nowSeconds();
-    this.#capacity.tellTime(nowSeconds, this.clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
+    const nowSeconds = this._clock.nowSeconds();
+    this._capacity.tellTime(nowSeconds, this._clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
   }
 
   /** Estimates the handovers on the session clock. */
   handoverEstimate(): HandoverEstimate | undefined {
-    return this.#capacity.handoverClock?.estimate(this.clock.nowSeconds());
+    return this._capacity.handoverClock?.estimate(this._clock.nowSeconds());
   }
 
   /** Returns the next handovers in UTC; none unless the link is known to be LEO. */
   nextHandovers(): ExpectedHandover[] {
     return (this.handoverEstimate()?.nextHandovers ?? []).map(({ atSeconds, confidence }) => ({
-      atMs: Math.round(this.clock.utcMsAt(atSeconds)),
+      atMs: Math.round(this._clock.utcMsAt(atSeconds)),
       confidence: rounded(confidence),
     }));
   }
 
   /** Returns the newest forecast in UTC, or the reason for its absence. */
   latest(): QuantileForecast | { because: string } {
-    const nowSeconds = this.clock.nowSeconds();
+    const nowSeconds = this._clock.nowSeconds();
     if (this.observedSeconds === 0) return { because: 'no throughput was observed yet' };
-    if (nowSeconds - this.#observedUntilSeconds > STALE_SECONDS) {
+    if (nowSeconds - this._observedUntilSeconds > STALE_SECONDS) {
       return { because: `no throughput was observed for ${STALE_SECONDS} s` };
     }
-    const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
+    const forecast = this._capacity.latest(this._issueTime(nowSeconds));
     if (forecast === undefined) return { because: 'no bits were received yet' };
     const dip = forecast.handovers[0]?.dip;
     const handovers = this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) }));
-    const issuedAtMs = Math.round(this.clock.utcMsAt(forecast.issuedAtMs / 1000));
+    const issuedAtMs = Math.round(this._clock.utcMsAt(forecast.issuedAtMs / 1000));
     return { ...rounded({ ...forecast, handovers }), issuedAtMs, source: 'service' };
   }
 
   /** Forecasts begin at the end of the observations and not now: late reports must not look like an idle link. */
-  #issueTime(nowSeconds: number): number {
-    const isLate = nowSeconds - this.#observedUntilSeconds < LATEST_REPORT_SECONDS;
-    this.#issuedSeconds = Math.max(this.#issuedSeconds, isLate ? this.#observedUntilSeconds : nowSeconds);
-    return this.#issuedSeconds;
+  private _issueTime(nowSeconds: number): number {
+    const isLate = nowSeconds - this._observedUntilSeconds < LATEST_REPORT_SECONDS;
+    this._issuedSeconds = Math.max(this._issuedSeconds, isLate ? this._observedUntilSeconds : nowSeconds);
+    return this._issuedSeconds;
   }
 }
 

@@ -12,14 +12,14 @@ const MEMORY_SECONDS = 180;
 const PLAYERS_KNOW_SECONDS = 5;
 
 export class PassiveCapacity {
-  readonly #recent: { atSeconds: number; bps: number }[] = [];
+  private readonly _recent: { atSeconds: number; bps: number }[] = [];
 
   /** Converts the second that ended at `atSeconds` to an observation; undefined if players have reported. */
   observe(atSeconds: number, usageBps: number, lastReportedSeconds: number): Observation | undefined {
-    this.#recent.push({ atSeconds, bps: usageBps });
-    while (atSeconds - this.#recent[0]!.atSeconds > MEMORY_SECONDS) this.#recent.shift();
+    this._recent.push({ atSeconds, bps: usageBps });
+    while (atSeconds - this._recent[0]!.atSeconds > MEMORY_SECONDS) this._recent.shift();
     if (atSeconds - lastReportedSeconds < PLAYERS_KNOW_SECONDS) return undefined;
-    const busyBps = Math.max(LEAST_BUSY_BPS, ...this.#recent.map(({ bps }) => BUSY_SHARE * bps));
+    const busyBps = Math.max(LEAST_BUSY_BPS, ...this._recent.map(({ bps }) => BUSY_SHARE * bps));
     const second = { startSeconds: atSeconds - 1, endSeconds: atSeconds };
     return usageBps < busyBps ? { kind: 'idle', ...second } : { kind: 'throughput', ...second, bits: usageBps };
   }

@@ -33,17 +33,17 @@ export interface SharedLinkOptions {
 }
 
 export class SharedLink {
-  readonly #players = new Map<string, Player>();
+  private readonly _players = new Map<string, Player>();
   /** The first bin that has not been emitted; undefined while nobody reports. */
-  #open: number | undefined;
-  readonly #allBits = new Float64Array(BINS);
+  private _open: number | undefined;
+  private readonly _allBits = new Float64Array(BINS);
   /** End of the newest download of any player; -Infinity before the first download. */
   lastBusySeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: SharedLinkOptions) {}
+  constructor(private readonly _options: SharedLinkOptions) {}
 
   get players(): number {
-    return this.#players.size;
+    return this._players.size;
   }
 
   /** Returns a verdict per observation, or undefined for a player too many. `isDownloading`: since the newest. */
@@ -53,21 +53,21 @@ export class SharedLink {
     { nowSeconds, isDownloading }: { nowSeconds: number; isDownloading?: boolean | undefined },
   ): readonly ObservationVerdict[] | undefined {
     const heldBack = Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
-    const open = this.#open ?? heldBack;
+    const open = this._open ?? heldBack;
     const first = Math.min(open, heldBack);
     const verdicts = observations.map((observation) => verdictOn(observation, { nowSeconds, first }));
     const isAnyAccepted = verdicts.includes('accepted');
-    const known = this.#players.get(name);
+    const known = this._players.get(name);
     if (known === undefined && !isAnyAccepted) return verdicts;
-    if (known === undefined && this.#players.size >= this.options.mostPlayers) return undefined;
+    if (known === undefined && this._players.size >= this._options.mostPlayers) return undefined;
     const player = known ?? newPlayer();
     if (isAnyAccepted) {
-      this.#players.set(name, player);
+      this._players.set(name, player);
       player.lastSeenSeconds = nowSeconds;
-      this.#open = open;
+      this._open = open;
     }
     observations.forEach((observation, i) => {
-      if (verdicts[i] === 'accepted') this.#add(player, { observation, first, open });
+      if (verdicts[i] === 'accepted') this._add(player, { observation, first, open });
     });
     player.isDownloading = isDownloading ?? player.isDownloading;
     return verdicts;
@@ -75,12 +75,12 @@ export class SharedLink {
 
   /** Emits complete bins and forgets silent players. Call it several times a second. */
   advance(nowSeconds: number): void {
-    for (const [name, player] of this.#players) {
-      if (nowSeconds - player.lastSeenSeconds > GONE_SECONDS) this.#players.delete(name);
+    for (const [name, player] of this._players) {
+      if (nowSeconds - player.lastSeenSeconds > GONE_SECONDS) this._players.delete(name);
     }
-    if (this.#open === undefined) return;
+    if (this._open === undefined) return;
     let reported = Number.POSITIVE_INFINITY;
-    for (const { isDownloading, lastSeenSeconds, reportedSeconds } of this.#players.values()) {
+    for (const { isDownloading, lastSeenSeconds, reportedSeconds } of this._players.values()) {
       const isAwaited = isDownloading && nowSeconds - lastSeenSeconds <= REPORT_EXPECTED_SECONDS;
       if (isAwaited) reported = Math.min(reported, reportedSeconds);
     }
@@ -88,44 +88,47 @@ export class SharedLink {
     const heldBack = nowSeconds - HELD_BACK_SECONDS;
     const until = reported === Number.POSITIVE_INFINITY ? heldBack : Math.max(heldBack, Math.min(nowSeconds, reported));
     const end = Math.floor(until / BIN_SECONDS + 1e-6);
-    if (end - this.#open > BINS / 2) {
+    if (end - this._open > BINS / 2) {
       // The machine slept: that time is unknown, and the ring buffers are outdated.
-      this.#players.clear();
-      this.#open = undefined;
+      this._players.clear();
+      this._open = undefined;
       return;
     }
-    for (; this.#open < end; this.#open++) this.#emitBin(this.#open);
-    if (this.#players.size === 0) this.#open = undefined;
+    for (; this._open < end; this._open++) this._emitBin(this._open);
+    if (this._players.size === 0) this._open = undefined;
   }
 
   /** Returns a player's share of all bits while it was downloading, or an equal share until that is known. */
   share(name: string): number {
-    const player = this.#players.get(name);
-    const others = this.#players.size - (player === undefined ? 0 : 1);
+    const player = this._players.get(name);
+    const others = this._players.size - (player === undefined ? 0 : 1);
     if (others === 0) return 1;
     let own = 0;
     let all = 0;
     let bins = 0;
-    const end = this.#open ?? 0;
+    const end = this._open ?? 0;
     for (let bin = Math.max(0, end - SHARE_BINS); player !== undefined && bin < end; bin++) {
       const at = bin % BINS;
       if (player.busySeconds[at]! <= 0) continue;
       bins++;
       own += player.bits[at]!;
-      all += this.#allBits[at]!;
+      all += this._allBits[at]!;
     }
     return bins >= LEAST_SHARE_BINS && own > 0 ? Math.min(1, own / all) : 1 / (others + 1);
   }
 
   eachPlayer(): { share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
-    return [...this.#players].map(([name, { isDownloading, lastSeenSeconds }]) => {
+    return [...this._players].map(([name, { isDownloading, lastSeenSeconds }]) => {
       return { share: this.share(name), isDownloading, lastSeenSeconds };
     });
   }
 
-  #add(player: Player, { observation, first, open }: { observation: Observation; first: number; open: number }): void {
+  private _add(
+    player: Player,
+    { observation, first, open }: { observation: Observation; first: number; open: number },
+  ): void {
     if (observation.kind === 'request-latency') {
-      this.options.emit(observation);
+      this._options.emit(observation);
       return;
     }
     const { startSeconds, endSeconds } = observation;
@@ -141,16 +144,16 @@ export class SharedLink {
       const at = bin % BINS;
       const bits = (observation.bits / (endSeconds - startSeconds)) * seconds;
       player.bits[at]! += bits;
-      if (bin < open) this.#allBits[at]! += bits;
+      if (bin < open) this._allBits[at]! += bits;
       player.busySeconds[at] = Math.min(BIN_SECONDS, player.busySeconds[at]! + seconds);
     }
   }
 
-  #emitBin(bin: number): void {
+  private _emitBin(bin: number): void {
     const at = bin % BINS;
     let bits = 0;
     let busySeconds = 0;
-    for (const player of this.#players.values()) {
+    for (const player of this._players.values()) {
       bits += player.bits[at]!;
       // The downloads of several players are assumed to overlap.
       busySeconds = Math.max(busySeconds, player.busySeconds[at]!);
@@ -158,12 +161,12 @@ export class SharedLink {
       player.bits[(bin + BINS / 2) % BINS] = 0;
       player.busySeconds[(bin + BINS / 2) % BINS] = 0;
     }
-    this.#allBits[at] = bits;
+    this._allBits[at] = bits;
     const startSeconds = bin * BIN_SECONDS;
     const endSeconds = startSeconds + (busySeconds > 0 ? busySeconds : BIN_SECONDS);
     if (busySeconds > 0) this.lastBusySeconds = endSeconds;
     const when = { startSeconds, endSeconds };
-    this.options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
+    this._options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
   }
 }
 

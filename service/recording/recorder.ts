@@ -38,121 +38,121 @@ const FILES_WITHIN_LIMIT = 8;
 const MOST_WAITING = 64e6;
 
 export class Recorder {
-  readonly #options: RecorderOptions & { files: FileSystem };
-  readonly #folder: RecordingFolder;
+  private readonly _options: RecorderOptions & { files: FileSystem };
+  private readonly _folder: RecordingFolder;
   /** End of the dish's history that an earlier start has recorded, UTC in ms. */
-  #recordedUntilMs = Number.NEGATIVE_INFINITY;
-  #newestPing: TelemetrySecond | undefined;
-  #records: RecordingFile | undefined;
-  #rows = new TraceRows();
-  #trace: RecordingFile | undefined;
+  private _recordedUntilMs = Number.NEGATIVE_INFINITY;
+  private _newestPing: TelemetrySecond | undefined;
+  private _records: RecordingFile | undefined;
+  private _rows = new TraceRows();
+  private _trace: RecordingFile | undefined;
   /** The files that get lines, in the order in which they began. */
-  readonly #open = new Set<RecordingFile>();
+  private readonly _open = new Set<RecordingFile>();
   /** Length of the waiting lines, in characters. */
-  #waitingSize = 0;
-  #writing: Promise<void> | undefined;
-  #lines = 0;
-  #lost = 0;
+  private _waitingSize = 0;
+  private _writing: Promise<void> | undefined;
+  private _lines = 0;
+  private _lost = 0;
 
   constructor(options: RecorderOptions) {
-    this.#options = { files: nodeFiles, ...options };
-    this.#folder = new RecordingFolder(options.directory, this.#options.files);
+    this._options = { files: nodeFiles, ...options };
+    this._folder = new RecordingFolder(options.directory, this._options.files);
   }
 
   /** Creates the folder and repairs files after a crash. Rejects with an `InputError` if the folder is not writable. */
   async open(): Promise<void> {
-    await openFolder(this.#options.directory, async () => {
-      const endedMs = await this.#folder.repair();
+    await openFolder(this._options.directory, async () => {
+      const endedMs = await this._folder.repair();
       // If the clock was set back, the end would be in the future.
-      if (endedMs <= this.#options.clock.utcMs()) this.#recordedUntilMs = endedMs;
-      await this.#makeRoom(0);
+      if (endedMs <= this._options.clock.utcMs()) this._recordedUntilMs = endedMs;
+      await this._makeRoom(0);
     });
   }
 
   status(): StateReply['recording'] {
     return {
-      directory: basename(resolve(this.#options.directory)),
-      lines: this.#lines,
-      waiting: [...this.#open].reduce((sum, { waiting }) => sum + waiting.length, 0),
-      lost: this.#lost,
-      deletedFiles: this.#folder.deletedFiles,
+      directory: basename(resolve(this._options.directory)),
+      lines: this._lines,
+      waiting: [...this._open].reduce((sum, { waiting }) => sum + waiting.length, 0),
+      lost: this._lost,
+      deletedFiles: this._folder.deletedFiles,
     };
   }
 
   telemetry(second: TelemetrySecond): void {
-    this.#newestPing = second;
-    const isRecorded = second.fromHistory === true && second.atMs <= this.#recordedUntilMs;
+    this._newestPing = second;
+    const isRecorded = second.fromHistory === true && second.atMs <= this._recordedUntilMs;
     if (!isRecorded) this.record('telemetry', second);
   }
 
   /** Adds a line. Its time is now, unless `fields` has `atMs`. */
   record(kind: string, fields: object): void {
-    const { clock, problems, maxBytes } = this.#options;
-    if (this.#waitingSize > Math.min(MOST_WAITING, maxBytes / 2)) {
-      this.#lost++;
-      problems.report('recording', 'lost', lossText(this.#lost));
+    const { clock, problems, maxBytes } = this._options;
+    if (this._waitingSize > Math.min(MOST_WAITING, maxBytes / 2)) {
+      this._lost++;
+      problems.report('recording', 'lost', lossText(this._lost));
       return;
     }
-    if (this.#isFull(this.#records)) this.#records = this.#end(this.#records);
-    this.#records ??= this.#begin(this.#folder.newStem('records', clock.utcMs()), 'jsonl');
-    this.#push(this.#records, `${JSON.stringify({ kind, atMs: clock.utcMs(), ...fields })}\n`);
+    if (this._isFull(this._records)) this._records = this._end(this._records);
+    this._records ??= this._begin(this._folder.newStem('records', clock.utcMs()), 'jsonl');
+    this._push(this._records, `${JSON.stringify({ kind, atMs: clock.utcMs(), ...fields })}\n`);
   }
 
   /** Takes an observation of the whole link, in order of time. `utcMsAt` converts its seconds to UTC. */
   observation(observation: Observation, utcMsAt: (seconds: number) => number): void {
     if (observation.kind === 'request-latency') return;
-    if (this.#isFull(this.#trace)) this.onLeap();
-    const ping = this.#newestPing;
+    if (this._isFull(this._trace)) this.onLeap();
+    const ping = this._newestPing;
     const isFresh = ping !== undefined && Math.abs(utcMsAt(observation.endSeconds) - ping.atMs) < 3000;
-    const rows = this.#rows.add(observation, isFresh ? ping : undefined);
+    const rows = this._rows.add(observation, isFresh ? ping : undefined);
     if (rows.length === 0) return;
-    this.#trace ??= this.#beginTrace(utcMsAt(this.#rows.startSecond!));
-    this.#push(this.#trace, ...rows);
+    this._trace ??= this._beginTrace(utcMsAt(this._rows.startSecond!));
+    this._push(this._trace, ...rows);
   }
 
   /** Ends the trace. Call it after a leap of UTC: all times of a trace must be of the same clock. */
   onLeap(): void {
-    this.#trace = this.#end(this.#trace);
-    this.#rows = new TraceRows();
+    this._trace = this._end(this._trace);
+    this._rows = new TraceRows();
   }
 
   /** Writes waiting lines, unless a write is pending. Call it once a second. It reports problems and never rejects. */
   flush(): Promise<void> {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
+    this._writing ??= this._write().finally(() => {
+      this._writing = undefined;
     });
-    return this.#writing;
+    return this._writing;
   }
 
   /** Writes all lines. Rejects with a `LostLinesError` if lines have been lost. */
   async close(): Promise<void> {
-    await this.#writing;
+    await this._writing;
     this.onLeap();
-    this.#end(this.#records);
+    this._end(this._records);
     await this.flush();
-    this.#lost += this.status().waiting;
-    if (this.#lost > 0) throw new LostLinesError(`recording: ${lossText(this.#lost)}`);
+    this._lost += this.status().waiting;
+    if (this._lost > 0) throw new LostLinesError(`recording: ${lossText(this._lost)}`);
   }
 
-  get #fileBytes(): number {
-    return this.#options.maxBytes / FILES_WITHIN_LIMIT;
+  private get _fileBytes(): number {
+    return this._options.maxBytes / FILES_WITHIN_LIMIT;
   }
 
-  #isFull(file: RecordingFile | undefined): boolean {
+  private _isFull(file: RecordingFile | undefined): boolean {
     if (file === undefined) return false;
-    return file.writtenBytes >= this.#fileBytes || this.#options.clock.monotonicMs() - file.beganMs >= FILE_MS;
+    return file.writtenBytes >= this._fileBytes || this._options.clock.monotonicMs() - file.beganMs >= FILE_MS;
   }
 
-  #begin(stem: string, extension: string): RecordingFile {
-    const file = newFile(stem, extension, this.#options.clock.monotonicMs());
-    this.#open.add(file);
+  private _begin(stem: string, extension: string): RecordingFile {
+    const file = newFile(stem, extension, this._options.clock.monotonicMs());
+    this._open.add(file);
     return file;
   }
 
   /** `startMs`: UTC of the first row. */
-  #beginTrace(startMs: number): RecordingFile {
-    const stem = this.#folder.newStem('trace', startMs);
-    const where = this.#options.place?.() ?? 'unknown place';
+  private _beginTrace(startMs: number): RecordingFile {
+    const stem = this._folder.newStem('trace', startMs);
+    const where = this._options.place?.() ?? 'unknown place';
     const startUtc = new Date(startMs).toISOString();
     const sidecar = {
       dataset: 'recorded',
@@ -162,28 +162,28 @@ export class Recorder {
       source: 'leo-abr serve: what players reported, with the ping of the dish',
     };
     // The sidecar is written first, so that no trace on the disk lacks it.
-    const beside = this.#begin(stem, 'json');
-    this.#push(beside, `${JSON.stringify(sidecar)}\n`);
-    this.#end(beside);
-    return this.#begin(stem, 'csv');
+    const beside = this._begin(stem, 'json');
+    this._push(beside, `${JSON.stringify(sidecar)}\n`);
+    this._end(beside);
+    return this._begin(stem, 'csv');
   }
 
-  #push(file: RecordingFile, ...lines: string[]): void {
+  private _push(file: RecordingFile, ...lines: string[]): void {
     file.waiting.push(...lines);
-    this.#waitingSize += lines.join('').length;
+    this._waitingSize += lines.join('').length;
   }
 
   /** Ends a file: it gets no more lines. Returns undefined. */
-  #end(file: RecordingFile | undefined): undefined {
+  private _end(file: RecordingFile | undefined): undefined {
     if (file !== undefined) file.isEnded = true;
   }
 
-  async #write(): Promise<void> {
-    const { problems } = this.#options;
+  private async _write(): Promise<void> {
+    const { problems } = this._options;
     try {
-      for (const file of this.#open) {
-        while (file.waiting.length > 0) await this.#writeLines(file);
-        if (file.isEnded) this.#open.delete(file);
+      for (const file of this._open) {
+        while (file.waiting.length > 0) await this._writeLines(file);
+        if (file.isEnded) this._open.delete(file);
       }
       problems.clear('recording', 'failed');
     } catch (error) {
@@ -192,29 +192,29 @@ export class Recorder {
   }
 
   /** Writes the waiting lines of a file. If that fails, they wait again. */
-  async #writeLines(file: RecordingFile): Promise<void> {
-    const { files } = this.#options;
+  private async _writeLines(file: RecordingFile): Promise<void> {
+    const { files } = this._options;
     const lines = file.waiting.splice(0);
     const text = lines.join('');
     const bytes = Buffer.from(text);
     // After a full disk, many lines at once may outgrow the file.
-    const isOutgrown = file.writtenBytes + bytes.length > this.#fileBytes;
-    if (file.writtenBytes === 0 || isOutgrown) await this.#makeRoom(bytes.length);
+    const isOutgrown = file.writtenBytes + bytes.length > this._fileBytes;
+    if (file.writtenBytes === 0 || isOutgrown) await this._makeRoom(bytes.length);
     await appendWhole(files, file.path, bytes).catch((error) => {
       file.waiting = [...lines, ...file.waiting];
       throw error;
     });
     file.writtenBytes += bytes.length;
-    this.#waitingSize -= text.length;
-    this.#lines += lines.length;
+    this._waitingSize -= text.length;
+    this._lines += lines.length;
   }
 
   /** Makes room for `coming` bytes, and for the growth of the open records and trace. */
-  async #makeRoom(coming: number): Promise<void> {
-    const { problems, maxBytes } = this.#options;
+  private async _makeRoom(coming: number): Promise<void> {
+    const { problems, maxBytes } = this._options;
     try {
-      const open = [...this.#open].map(({ stem }) => stem);
-      await this.#folder.deleteBeyond(maxBytes - 2 * this.#fileBytes - coming, open);
+      const open = [...this._open].map(({ stem }) => stem);
+      await this._folder.deleteBeyond(maxBytes - 2 * this._fileBytes - coming, open);
       problems.clear('recording', 'over-limit');
     } catch (error) {
       problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);

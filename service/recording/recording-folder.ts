@@ -23,17 +23,17 @@ const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/
 const TAIL_BYTES = 2 ** 20;
 
 export class RecordingFolder {
-  #nextOrder = 1;
+  private _nextOrder = 1;
   deletedFiles = 0;
 
   constructor(
-    private readonly directory: string,
-    private readonly files: FileSystem,
+    private readonly _directory: string,
+    private readonly _files: FileSystem,
   ) {}
 
   /** Removes incomplete last lines, which a crash leaves. Resolves with the end of the recordings, UTC in ms. */
   async repair(): Promise<number> {
-    const all = await this.#list();
+    const all = await this._list();
     const paths = all.flatMap(({ files }) => files).filter((path) => !path.endsWith('.json'));
     for (const path of paths) await repairEnd(path);
     return Math.max(...all.map(({ changedMs }) => changedMs));
@@ -41,26 +41,26 @@ export class RecordingFolder {
 
   newStem(kind: 'records' | 'trace', beganMs: number): string {
     const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
-    return join(this.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
+    return join(this._directory, `${kind}-${stamp}_${this._nextOrder++}`);
   }
 
   /** Deletes the oldest recordings until at most `most` bytes are left. Files of `open` stems stay and do not count. */
   async deleteBeyond(most: number, open: readonly string[]): Promise<void> {
-    const all = (await this.#list()).filter(({ stem }) => !open.includes(stem));
+    const all = (await this._list()).filter(({ stem }) => !open.includes(stem));
     let bytes = all.reduce((sum, one) => sum + one.bytes, 0);
     for (const one of all) {
       if (bytes <= most) break;
       bytes -= one.bytes;
       for (const path of one.files) {
-        await this.files.unlink(path);
+        await this._files.unlink(path);
         this.deletedFiles++;
       }
     }
   }
 
   /** Lists the recordings, oldest first. */
-  async #list(): Promise<RecordedFiles[]> {
-    const { directory } = this;
+  private async _list(): Promise<RecordedFiles[]> {
+    const { _directory: directory } = this;
     const found = new Map<string, RecordedFiles>();
     for (const name of await nodeFiles.readdir(directory)) {
       const [, stem, order] = NAME.exec(name) ?? [];
@@ -75,7 +75,7 @@ export class RecordingFolder {
       found.set(stem, recording);
     }
     const sorted = [...found.values()].sort((a, b) => a.order - b.order || (a.stem < b.stem ? -1 : 1));
-    this.#nextOrder = Math.max(this.#nextOrder, (sorted.at(-1)?.order ?? 0) + 1);
+    this._nextOrder = Math.max(this._nextOrder, (sorted.at(-1)?.order ?? 0) + 1);
     return sorted;
   }
 }

@@ -11,42 +11,42 @@ const HEADER = 'time_s,throughput_mbps,rtt_ms,loss\n';
 export class TraceRows {
   /** Time of the first row, which is 0 in the trace; undefined before the first row. */
   startSecond: number | undefined;
-  #second = Number.NaN;
-  #bits = 0;
-  #busySeconds = 0;
+  private _second = Number.NaN;
+  private _bits = 0;
+  private _busySeconds = 0;
   /** `time_s` after the last row; undefined after a blank row. */
-  #knownUntil: number | undefined;
+  private _knownUntil: number | undefined;
 
   /** Takes observations in order of time, at most 1 s long. Returns the completed rows; the header comes first. */
   add(observation: Exclude<Observation, { kind: 'request-latency' }>, ping: TelemetrySecond | undefined): string[] {
     const { startSeconds, endSeconds } = observation;
     const second = Math.floor(startSeconds + 1e-6);
     let rows: string[] = [];
-    if (second !== this.#second) {
-      rows = this.#close(ping);
-      this.#second = second;
-      this.#bits = 0;
-      this.#busySeconds = 0;
+    if (second !== this._second) {
+      rows = this._close(ping);
+      this._second = second;
+      this._bits = 0;
+      this._busySeconds = 0;
     }
     if (observation.kind === 'throughput') {
-      this.#bits += observation.bits;
-      this.#busySeconds += endSeconds - startSeconds;
+      this._bits += observation.bits;
+      this._busySeconds += endSeconds - startSeconds;
     }
     return rows;
   }
 
-  #close(ping: TelemetrySecond | undefined): string[] {
-    const isKnown = this.#busySeconds >= LEAST_BUSY_SECONDS;
+  private _close(ping: TelemetrySecond | undefined): string[] {
+    const isKnown = this._busySeconds >= LEAST_BUSY_SECONDS;
     const rows = isKnown && this.startSecond === undefined ? [HEADER] : [];
-    if (isKnown) this.startSecond ??= this.#second;
-    const time = this.#second - (this.startSecond ?? 0);
-    if (this.#knownUntil !== undefined && (!isKnown || time > this.#knownUntil)) {
-      rows.push(`${this.#knownUntil},,,\n`);
-      this.#knownUntil = undefined;
+    if (isKnown) this.startSecond ??= this._second;
+    const time = this._second - (this.startSecond ?? 0);
+    if (this._knownUntil !== undefined && (!isKnown || time > this._knownUntil)) {
+      rows.push(`${this._knownUntil},,,\n`);
+      this._knownUntil = undefined;
     }
     if (!isKnown) return rows;
-    this.#knownUntil = time + 1;
-    const mbps = (this.#bits / this.#busySeconds / 1e6).toFixed(3);
+    this._knownUntil = time + 1;
+    const mbps = (this._bits / this._busySeconds / 1e6).toFixed(3);
     rows.push(`${time},${mbps},${ping?.latencyMs?.toFixed(1) ?? ''},${ping?.dropRate?.toFixed(3) ?? ''}\n`);
     return rows;
   }

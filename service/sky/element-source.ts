@@ -33,46 +33,46 @@ const TIMEOUT_MS = 30_000;
 const MOST_LENGTH = 32e6;
 
 export class ElementSource {
-  readonly #url: URL | undefined;
-  readonly #name: string;
+  private readonly _url: URL | undefined;
+  private readonly _name: string;
   /** Path of the copy. Each URL has a copy. */
-  readonly #copy: string;
-  #nextMs = Number.NEGATIVE_INFINITY;
+  private readonly _copy: string;
+  private _nextMs = Number.NEGATIVE_INFINITY;
   /** The newest elements, whatever their age; undefined before the first success. */
   set: ElementSet | undefined;
 
-  constructor(private readonly options: ElementSourceOptions) {
-    const { source, cacheDirectory } = options;
-    this.#url = /^https?:\/\//i.test(source) ? new URL(source) : undefined;
-    this.#name = this.#url === undefined ? source : `${this.#url.origin}${this.#url.pathname}`;
+  constructor(private readonly _options: ElementSourceOptions) {
+    const { source, cacheDirectory } = _options;
+    this._url = /^https?:\/\//i.test(source) ? new URL(source) : undefined;
+    this._name = this._url === undefined ? source : `${this._url.origin}${this._url.pathname}`;
     const digest = createHash('sha256').update(source).digest('hex');
-    this.#copy = join(cacheDirectory, `elements-${digest.slice(0, 16)}.tle`);
+    this._copy = join(cacheDirectory, `elements-${digest.slice(0, 16)}.tle`);
   }
 
   get ageMs(): number {
-    return this.options.clock.utcMs() - (this.set?.newestMs ?? Number.NaN);
+    return this._options.clock.utcMs() - (this.set?.newestMs ?? Number.NaN);
   }
 
   /** Elements from the future are not fresh: they are as inaccurate as old elements. */
   get isFresh(): boolean {
-    return Math.abs(this.ageMs) <= this.options.maxAgeDays * DAY_MS;
+    return Math.abs(this.ageMs) <= this._options.maxAgeDays * DAY_MS;
   }
 
   /** Loads elements when they are due. Reports problems and never rejects. */
   async refresh(): Promise<void> {
-    const { clock, problems, maxAgeDays, source } = this.options;
-    if (clock.monotonicMs() >= this.#nextMs) {
-      this.#nextMs = clock.monotonicMs() + RETRY_MS;
+    const { clock, problems, maxAgeDays, source } = this._options;
+    if (clock.monotonicMs() >= this._nextMs) {
+      this._nextMs = clock.monotonicMs() + RETRY_MS;
       try {
-        this.set = this.#url === undefined ? await this.#read(source) : await this.#fromUrl(this.#url);
+        this.set = this._url === undefined ? await this._read(source) : await this._fromUrl(this._url);
         for (const code of ['no-elements', 'elements-not-renewed']) problems.clear('sky', code);
-        this.#nextMs = clock.monotonicMs() + REFRESH_MS;
+        this._nextMs = clock.monotonicMs() + REFRESH_MS;
       } catch (error) {
         // The previous elements stay in use, or else the copy.
-        if (this.#url !== undefined) this.set ??= await this.#read(this.#copy).catch(() => undefined);
+        if (this._url !== undefined) this.set ??= await this._read(this._copy).catch(() => undefined);
         if (this.set !== undefined) problems.clear('sky', 'no-elements');
         const code = this.set === undefined ? 'no-elements' : 'elements-not-renewed';
-        problems.report('sky', code, reasonOf(error, this.#name));
+        problems.report('sky', code, reasonOf(error, this._name));
       }
     }
     if (this.set === undefined || this.isFresh) problems.clear('sky', 'elements-too-old');
@@ -82,41 +82,41 @@ export class ElementSource {
     }
   }
 
-  async #fromUrl(url: URL): Promise<ElementSet> {
+  private async _fromUrl(url: URL): Promise<ElementSet> {
     // After a restart, a recent copy replaces the download.
     if (this.set === undefined) {
-      const copied = await stat(this.#copy).catch(() => undefined);
-      const isRecent = copied && Math.abs(this.options.clock.utcMs() - copied.mtimeMs) < REFRESH_MS;
-      const set = isRecent ? await this.#read(this.#copy).catch(() => undefined) : undefined;
+      const copied = await stat(this._copy).catch(() => undefined);
+      const isRecent = copied && Math.abs(this._options.clock.utcMs() - copied.mtimeMs) < REFRESH_MS;
+      const set = isRecent ? await this._read(this._copy).catch(() => undefined) : undefined;
       if (set !== undefined) return set;
     }
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const text = await this.#textOf(response);
-    if (!response.ok) throw new InputError(this.#name, 'an answer with success', response.status);
-    const set = parseElements(text, this.#name);
+    const text = await this._textOf(response);
+    if (!response.ok) throw new InputError(this._name, 'an answer with success', response.status);
+    const set = parseElements(text, this._name);
     // Only valid elements replace the copy. If it cannot be written, the next start downloads again.
-    await this.#keep(text).catch(() => {});
+    await this._keep(text).catch(() => {});
     return set;
   }
 
-  async #textOf({ body }: Response): Promise<string> {
+  private async _textOf({ body }: Response): Promise<string> {
     const decoder = new TextDecoder();
     let text = '';
     for await (const piece of body ?? []) {
       text += decoder.decode(piece as Uint8Array, { stream: true });
-      check(text.length <= MOST_LENGTH, this.#name, `at most ${MOST_LENGTH} characters`, text.length);
+      check(text.length <= MOST_LENGTH, this._name, `at most ${MOST_LENGTH} characters`, text.length);
     }
     return text;
   }
 
-  async #keep(text: string): Promise<void> {
-    await mkdir(this.options.cacheDirectory, { recursive: true });
-    await writeFile(`${this.#copy}.new`, text);
-    await rename(`${this.#copy}.new`, this.#copy);
+  private async _keep(text: string): Promise<void> {
+    await mkdir(this._options.cacheDirectory, { recursive: true });
+    await writeFile(`${this._copy}.new`, text);
+    await rename(`${this._copy}.new`, this._copy);
   }
 
-  async #read(file: string): Promise<ElementSet> {
-    return parseElements(await readFile(file, 'utf8'), this.#name);
+  private async _read(file: string): Promise<ElementSet> {
+    return parseElements(await readFile(file, 'utf8'), this._name);
   }
 }
 

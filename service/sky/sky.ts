@@ -15,33 +15,33 @@ const HOUR_MS = 3_600_000;
 const SHOWN_MS = 5000;
 
 export class Sky {
-  #shown: SatelliteInView[] = [];
-  #shownMs = Number.NEGATIVE_INFINITY;
+  private _shown: SatelliteInView[] = [];
+  private _shownMs = Number.NEGATIVE_INFINITY;
 
   /** `place` returns the location as the state shows it, because directions to satellites reveal the place. */
   constructor(
-    private readonly options: { source: ElementSource; place(): LocationReading | undefined; clock: Clock },
+    private readonly _options: { source: ElementSource; place(): LocationReading | undefined; clock: Clock },
   ) {}
 
   reply(): SkyReply {
-    const { source, place } = this.options;
+    const { source, place } = this._options;
     const { set } = source;
     if (set === undefined) return { state: 'no-elements', satellites: 0, inView: [] };
     const known = { satellites: set.elements.length, elementsAgeHours: source.ageMs / HOUR_MS };
     if (!source.isFresh) return { state: 'elements-too-old', ...known, inView: [] };
     const from = place();
     if (from === undefined) return { state: 'no-location', ...known, inView: [] };
-    return { state: 'running', ...known, inView: this.#inView(set.elements, from) };
+    return { state: 'running', ...known, inView: this._inView(set.elements, from) };
   }
 
-  #inView(elements: readonly Elements[], from: LocationReading): SatelliteInView[] {
-    const { clock } = this.options;
+  private _inView(elements: readonly Elements[], from: LocationReading): SatelliteInView[] {
+    const { clock } = this._options;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.#shownMs >= SHOWN_MS) {
-      this.#shownMs = nowMs;
-      this.#shown = satellitesInView(elements, { utcMs: clock.utcMs(), from, leastDegrees: LEAST_SHOWN_DEGREES });
+    if (nowMs - this._shownMs >= SHOWN_MS) {
+      this._shownMs = nowMs;
+      this._shown = satellitesInView(elements, { utcMs: clock.utcMs(), from, leastDegrees: LEAST_SHOWN_DEGREES });
     }
-    return this.#shown;
+    return this._shown;
   }
 }
 

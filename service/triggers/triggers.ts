@@ -18,17 +18,17 @@ interface Watch {
 const SLACK_SECONDS = 0.5;
 
 export class Triggers {
-  readonly #watches: Watch[];
+  private readonly _watches: Watch[];
 
   constructor(triggers: readonly Trigger[]) {
-    this.#watches = triggers.map((trigger) => {
+    this._watches = triggers.map((trigger) => {
       return { trigger, samples: [], firstSeconds: undefined, silentUntilSeconds: Number.NEGATIVE_INFINITY };
     });
   }
 
   /** Takes a second that ended at `atSeconds` of an even clock. Per metric, times must ascend. Undefined: unknown. */
   observe(values: MetricValues, { atSeconds, atMs }: { atSeconds: number; atMs: number }): FiredTrigger[] {
-    return this.#watches.flatMap((watch) => {
+    return this._watches.flatMap((watch) => {
       const { name, metric, comparison, holdOffSeconds } = watch.trigger;
       const compared = compare(watch, values[metric], atSeconds);
       if (compared === undefined || !HOLDS[comparison](...compared) || atSeconds < watch.silentUntilSeconds) return [];

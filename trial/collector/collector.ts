@@ -129,47 +129,47 @@ const reportFiles = async (directory: string) =>
 class FolderFullError extends Error {}
 
 class ReportFiles {
-  #file = { path: '', day: '', bytes: 0 };
-  #folderBytes = 0;
-  #measuredMs = Number.NEGATIVE_INFINITY;
-  #triedMs = Number.NEGATIVE_INFINITY;
+  private _file = { path: '', day: '', bytes: 0 };
+  private _folderBytes = 0;
+  private _measuredMs = Number.NEGATIVE_INFINITY;
+  private _triedMs = Number.NEGATIVE_INFINITY;
   /** The size of the newest lines. */
-  #bytes = 1000;
-  readonly #probePath: string;
+  private _bytes = 1000;
+  private readonly _probePath: string;
   /** Why the newest lines, or the newer probe, were not written. */
   failure: Error | undefined;
   /** Resolves when all lines so far are in files or refused. */
   written: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: CollectorOptions & { clock: Clock }) {
-    this.#probePath = join(options.directory, `.${randomUUID()}.probe`);
+  constructor(private readonly _options: CollectorOptions & { clock: Clock }) {
+    this._probePath = join(_options.directory, `.${randomUUID()}.probe`);
   }
 
   /** Resolves when all lines are in a file. Otherwise writes none and rejects, at the limit with `FolderFullError`. */
   append(text: string): Promise<void> {
-    return this.#try(() => this.#append(Buffer.from(text)));
+    return this._try(() => this._append(Buffer.from(text)));
   }
 
   /** Resolves with `failure`, for which it writes and removes a file if nothing was tried for 10 s. */
   async probe(): Promise<Error | undefined> {
-    const { clock, files = nodeFiles } = this.options;
+    const { clock, files = nodeFiles } = this._options;
     const write = async () => {
-      await this.#requireRoom(this.#bytes);
-      await appendWhole(files, this.#probePath, Buffer.alloc(this.#bytes));
-      await files.truncate(this.#probePath);
+      await this._requireRoom(this._bytes);
+      await appendWhole(files, this._probePath, Buffer.alloc(this._bytes));
+      await files.truncate(this._probePath);
     };
-    const remove = () => nodeFiles.rm(this.#probePath, { force: true });
-    if (clock.monotonicMs() - this.#triedMs >= MEASURE_MS) {
-      await this.#try(() => write().finally(remove)).catch(() => {});
+    const remove = () => nodeFiles.rm(this._probePath, { force: true });
+    if (clock.monotonicMs() - this._triedMs >= MEASURE_MS) {
+      await this._try(() => write().finally(remove)).catch(() => {});
     }
     return this.failure;
   }
 
   /** Runs it after earlier ones. Logs when a failure begins and when it is over. */
-  #try(act: () => Promise<void>): Promise<void> {
-    const { clock, log = NO_LOG } = this.options;
+  private _try(act: () => Promise<void>): Promise<void> {
+    const { clock, log = NO_LOG } = this._options;
     const done = this.written.then(() => {
-      this.#triedMs = clock.monotonicMs();
+      this._triedMs = clock.monotonicMs();
       return act();
     });
     const note = (failure?: Error) => {
@@ -186,28 +186,28 @@ class ReportFiles {
     return done;
   }
 
-  async #append(bytes: Uint8Array): Promise<void> {
-    const { directory, files = nodeFiles, clock } = this.options;
-    this.#bytes = bytes.length;
-    await this.#requireRoom(bytes.length);
+  private async _append(bytes: Uint8Array): Promise<void> {
+    const { directory, files = nodeFiles, clock } = this._options;
+    this._bytes = bytes.length;
+    await this._requireRoom(bytes.length);
     const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
-    if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
-      this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
+    if (this._file.day !== day || this._file.bytes >= FILE_BYTES) {
+      this._file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
     }
-    await appendWhole(files, this.#file.path, bytes);
-    this.#file.bytes += bytes.length;
-    this.#folderBytes += bytes.length;
+    await appendWhole(files, this._file.path, bytes);
+    this._file.bytes += bytes.length;
+    this._folderBytes += bytes.length;
   }
 
-  async #requireRoom(bytes: number): Promise<void> {
-    const { clock, maxBytes } = this.options;
-    if (clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
-    if (this.#folderBytes + bytes <= maxBytes) return;
+  private async _requireRoom(bytes: number): Promise<void> {
+    const { clock, maxBytes } = this._options;
+    if (clock.monotonicMs() - this._measuredMs >= MEASURE_MS) await this._measure();
+    if (this._folderBytes + bytes <= maxBytes) return;
     throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
   }
 
-  async #measure(): Promise<void> {
-    const { directory, clock } = this.options;
+  private async _measure(): Promise<void> {
+    const { directory, clock } = this._options;
     const names = await reportFiles(directory);
     // A file may be gone by now, or be a link to nothing.
     const sizeOf = (name: string) =>
@@ -215,7 +215,7 @@ class ReportFiles {
         ({ size }) => size,
         () => 0,
       );
-    this.#folderBytes = (await Promise.all(names.map(sizeOf))).reduce((sum, size) => sum + size, 0);
-    this.#measuredMs = clock.monotonicMs();
+    this._folderBytes = (await Promise.all(names.map(sizeOf))).reduce((sum, size) => sum + size, 0);
+    this._measuredMs = clock.monotonicMs();
   }
 }

@@ -44,21 +44,21 @@ window.leoAbrBench = {
 };
 
 class BenchSession {
-  readonly #algorithm: BrowserAlgorithm;
-  readonly #video = document.querySelector('video')!;
-  readonly #requests: RequestRecorder;
-  readonly #clock: TraceClock;
-  readonly #decisions: DecisionRecord[] = [];
+  private readonly _algorithm: BrowserAlgorithm;
+  private readonly _video = document.querySelector('video')!;
+  private readonly _requests: RequestRecorder;
+  private readonly _clock: TraceClock;
+  private readonly _decisions: DecisionRecord[] = [];
   /** The controllers of the plugin's sessions, with their timings. */
-  readonly #controllers: ObservedController[] = [];
-  #player!: TestPlayer;
-  #oracle: BrowserOracle | undefined;
-  #fault: string | undefined;
+  private readonly _controllers: ObservedController[] = [];
+  private _player!: TestPlayer;
+  private _oracle: BrowserOracle | undefined;
+  private _fault: string | undefined;
 
-  private constructor(private readonly config: SessionConfig) {
-    this.#algorithm = browserAlgorithm(config.algorithm);
-    this.#requests = new RequestRecorder(this.#video, config.scenario.ladderBps);
-    this.#clock = new TraceClock(`${config.sessionUrl}time`, () => this.#requests.nowSeconds);
+  private constructor(private readonly _config: SessionConfig) {
+    this._algorithm = browserAlgorithm(_config.algorithm);
+    this._requests = new RequestRecorder(this._video, _config.scenario.ladderBps);
+    this._clock = new TraceClock(`${_config.sessionUrl}time`, () => this._requests.nowSeconds);
   }
 
   static async prepare(config: SessionConfig): Promise<BenchSession> {
@@ -67,32 +67,32 @@ class BenchSession {
     Object.defineProperty((navigator as { connection?: object }).connection ?? {}, 'downlink', {
       value: assumedLink(config.scenario).browserBps / 1e6,
     });
-    await session.#clock.synchronise();
-    const { player: name, ownOf } = session.#algorithm;
+    await session._clock.synchronise();
+    const { player: name, ownOf } = session._algorithm;
     const newPlayer = await loadPlayer(name);
-    const [video, requests] = [session.#video, session.#requests];
-    session.#player = newPlayer({ config, video, requests, onFault: (message) => session.#onFault(message) });
-    if (ownOf === undefined) await session.#attach();
+    const [video, requests] = [session._video, session._requests];
+    session._player = newPlayer({ config, video, requests, onFault: (message) => session._onFault(message) });
+    if (ownOf === undefined) await session._attach();
     return session;
   }
 
-  #onFault(message: string): void {
-    this.#fault ??= message;
+  private _onFault(message: string): void {
+    this._fault ??= message;
   }
 
-  async #json(path: string) {
-    return (await fetch(`${this.config.sessionUrl}${path}`)).json();
+  private async _json(path: string) {
+    return (await fetch(`${this._config.sessionUrl}${path}`)).json();
   }
 
   /** The page's forecasters, with loaded models. */
-  async #forecasters(name: ForecasterName): Promise<Forecaster[]> {
-    const { controller, oracleForm } = this.#algorithm;
-    const { scenario, joinSeconds, model, onnx, serviceUrl } = this.config;
+  private async _forecasters(name: ForecasterName): Promise<Forecaster[]> {
+    const { controller, oracleForm } = this._algorithm;
+    const { scenario, joinSeconds, model, onnx, serviceUrl } = this._config;
     if (name === 'oracle') {
-      const link = (await this.#json('link')) as PublishedLink;
-      this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds }, oracleForm);
-      this.#requests.onResponse = this.#oracle.anchor;
-      return [this.#oracle.forecaster];
+      const link = (await this._json('link')) as PublishedLink;
+      this._oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds }, oracleForm);
+      this._requests.onResponse = this._oracle.anchor;
+      return [this._oracle.forecaster];
     }
     const subSecond = scenario.live !== undefined;
     const handover = name !== 'built-in:no-handover';
@@ -108,58 +108,58 @@ class BenchSession {
   }
 
   /** Returns one of the plugin's controllers as its name, as users give it, and any other as an object. */
-  async #controller(): Promise<NonNullable<LeoAbrOptions['controller']>> {
-    const { seed, own } = this.config;
-    const { controller: name } = this.#algorithm;
+  private async _controller(): Promise<NonNullable<LeoAbrOptions['controller']>> {
+    const { seed, own } = this._config;
+    const { controller: name } = this._algorithm;
     if ((CONTROLLER_NAMES as readonly string[]).includes(name)) return name as ControllerName;
-    return controllerOf(this.#algorithm, seed, await importOwnAlgorithms(own ? [own] : []));
+    return controllerOf(this._algorithm, seed, await importOwnAlgorithms(own ? [own] : []));
   }
 
   /** Attaches the plugin with the algorithm's controller and forecaster. */
-  async #attach(): Promise<void> {
-    const { scenario, seed } = this.config;
-    const { forecaster, catchUp, objective } = this.#algorithm;
-    const controller = await this.#controller();
-    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster);
-    const indexOf = (id: string) => Number((this.#player.representationId?.(id) ?? id).replace('video-', ''));
-    const quality = scenarioQualities(scenario, this.#algorithm, indexOf);
+  private async _attach(): Promise<void> {
+    const { scenario, seed } = this._config;
+    const { forecaster, catchUp, objective } = this._algorithm;
+    const controller = await this._controller();
+    const forecasters = forecaster === undefined ? [] : await this._forecasters(forecaster);
+    const indexOf = (id: string) => Number((this._player.representationId?.(id) ?? id).replace('video-', ''));
+    const quality = scenarioQualities(scenario, this._algorithm, indexOf);
     const options: LeoAbrOptions = {
       controller,
-      sizes: await this.#json('sizes.json'),
-      timeSource: this.#clock,
+      sizes: await this._json('sizes.json'),
+      timeSource: this._clock,
       seed,
       ...(forecasters.length > 0 && { forecasters }),
       qoe: objective,
       ...(quality && { quality }),
     };
     const tools: Tools = {
-      weightsOf: scenarioWeights(scenario, this.#algorithm),
+      weightsOf: scenarioWeights(scenario, this._algorithm),
       observed: (one) => {
         const observed = new ObservedController(one, { timings: true });
-        this.#controllers.push(observed);
+        this._controllers.push(observed);
         // An explicit catch-up replaces the controller's pace.
         return catchUp === undefined ? observed : Object.assign(observed, { pace: undefined });
       },
     };
-    const handle = this.#player.attach(options, tools);
+    const handle = this._player.attach(options, tools);
     handle.on('fault', ({ code, message, cause }) => {
-      this.#onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
+      this._onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
     });
     handle.on('decision', (event) => {
       const { representationId: id } = event;
-      this.#decisions.push(decisionRecord(event, this.#player.representationId?.(id) ?? id));
+      this._decisions.push(decisionRecord(event, this._player.representationId?.(id) ?? id));
     });
   }
 
   async play(): Promise<BrowserSessionRecord> {
-    const { scenario, segmentCount } = this.config;
-    const [video, requests, player] = [this.#video, this.#requests, this.#player];
+    const { scenario, segmentCount } = this._config;
+    const [video, requests, player] = [this._video, this._requests, this._player];
     const meter = meterOf(video, () => requests.nowSeconds);
     const screen = new ScreenRecorder(video, scenario.segmentSeconds, segmentCount);
     const protocols = countProtocols();
-    await this.#startClock();
+    await this._startClock();
     player.start();
-    const endedBy = await this.#untilEnd(meter);
+    const endedBy = await this._untilEnd(meter);
     const endSeconds = requests.nowSeconds;
     const shownLatencySeconds = player.latencySeconds?.();
     // On demand, the element may wait after its last picture.
@@ -173,47 +173,47 @@ class BenchSession {
     };
     return {
       endedBy,
-      ...(this.#fault !== undefined && { fault: this.#fault }),
+      ...(this._fault !== undefined && { fault: this._fault }),
       requests: records,
-      decisions: this.#decisions,
+      decisions: this._decisions,
       ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
       stalls: meter.stalls,
       ...(scenario.live && { live }),
       // On demand no player may seek.
       unaccountedSeconds: meter.unaccountedSeconds() + (scenario.live ? 0 : meter.jumpedSeconds),
       widthsOnScreen: screen.widths,
-      decisionMillis: this.#controllers.flatMap(({ decisionMillis }) => decisionMillis),
+      decisionMillis: this._controllers.flatMap(({ decisionMillis }) => decisionMillis),
       protocols,
-      ...(this.#oracle && { oracleOffsetSeconds: this.#oracle.offsetSeconds }),
+      ...(this._oracle && { oracleOffsetSeconds: this._oracle.offsetSeconds }),
       userAgent: navigator.userAgent,
       playerVersion: player.version,
     };
   }
 
   /** On demand without a household the first request starts the clock. */
-  async #startClock(): Promise<void> {
-    const { sessionUrl, scenario, joinSeconds } = this.config;
+  private async _startClock(): Promise<void> {
+    const { sessionUrl, scenario, joinSeconds } = this._config;
     if (scenario.live) {
       // The manifest starts the origin's clock.
       await fetch(`${sessionUrl}manifest.mpd`);
-      this.#requests.startClock((await this.#clock.startedAtMs()) + joinSeconds * 1000);
-    } else if (joinSeconds > 0) await this.#clock.startedAtMs();
+      this._requests.startClock((await this._clock.startedAtMs()) + joinSeconds * 1000);
+    } else if (joinSeconds > 0) await this._clock.startedAtMs();
   }
 
-  #untilEnd(meter: PlaybackMeter): Promise<BrowserSessionRecord['endedBy']> {
-    const { scenario, segmentCount } = this.config;
+  private _untilEnd(meter: PlaybackMeter): Promise<BrowserSessionRecord['endedBy']> {
+    const { scenario, segmentCount } = this._config;
     const { live } = scenario;
     const liveEndSeconds = live ? liveSessionSeconds({ ...scenario, live, segmentCount }) : Number.POSITIVE_INFINITY;
-    const playback = new PlaybackEnd(this.#video);
+    const playback = new PlaybackEnd(this._video);
     const longestMs = 1000 * (segmentCount * scenario.segmentSeconds + CUTOFF_SECONDS + STUCK_SECONDS);
     const begunMs = performance.now();
     return new Promise((resolve) => {
       const timer = setInterval(() => {
-        const now = this.#requests.nowSeconds;
+        const now = this._requests.nowSeconds;
         meter.sample(now);
-        if (performance.now() - begunMs > longestMs) this.#onFault('the session did not end');
+        if (performance.now() - begunMs > longestMs) this._onFault('the session did not end');
         const isOver = now >= liveEndSeconds || playback.isOver(now);
-        if (this.#fault !== undefined) resolve('fault');
+        if (this._fault !== undefined) resolve('fault');
         else if (isOver) resolve('end');
         else if (meter.waitedSeconds(now) >= CUTOFF_SECONDS) resolve('cutoff');
         else return;

@@ -13,21 +13,21 @@ const END_SECONDS = 0.06;
 const PATIENCE_SECONDS = 0.4;
 
 export class PlaybackEnd {
-  private reachedAtSeconds: number | undefined;
+  private _reachedAtSeconds: number | undefined;
 
-  constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime' | 'duration' | 'ended'>) {}
+  constructor(private readonly _element: Pick<HTMLMediaElement, 'currentTime' | 'duration' | 'ended'>) {}
 
   /** Whether the last picture is reached, so that waiting is no stall. */
   get isReached(): boolean {
-    const { ended, currentTime, duration } = this.element;
+    const { ended, currentTime, duration } = this._element;
     // The duration is NaN before the metadata are loaded.
     return ended || (duration > 0 && currentTime >= duration - END_SECONDS);
   }
 
   /** Call it often, with the session's clock. */
   isOver(nowSeconds: number): boolean {
-    if (this.element.ended) return true;
-    this.reachedAtSeconds = this.isReached ? (this.reachedAtSeconds ?? nowSeconds) : undefined;
-    return this.reachedAtSeconds !== undefined && nowSeconds - this.reachedAtSeconds > PATIENCE_SECONDS;
+    if (this._element.ended) return true;
+    this._reachedAtSeconds = this.isReached ? (this._reachedAtSeconds ?? nowSeconds) : undefined;
+    return this._reachedAtSeconds !== undefined && nowSeconds - this._reachedAtSeconds > PATIENCE_SECONDS;
   }
 }

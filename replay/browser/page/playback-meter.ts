@@ -18,118 +18,118 @@ export class PlaybackMeter {
   jumpedSeconds = 0;
   /** When the playhead began to move, on the session's clock. */
   startedAtSeconds: number | undefined;
-  private startPosition: number;
-  private position: number;
-  private rate: number;
-  private sampledAtSeconds = 0;
+  private _startPosition: number;
+  private _position: number;
+  private _rate: number;
+  private _sampledAtSeconds = 0;
   /** Media that was due since the start, without stalls. */
-  private dueSeconds = 0;
-  private lagSeconds = 0;
+  private _dueSeconds = 0;
+  private _lagSeconds = 0;
   /** The lag when the playhead last moved at full speed. */
-  private steadyLagSeconds = 0;
-  private waiting = false;
-  private frozenAt = 0;
+  private _steadyLagSeconds = 0;
+  private _waiting = false;
+  private _frozenAt = 0;
 
-  constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime' | 'playbackRate'>) {
-    this.startPosition = element.currentTime;
-    this.position = this.startPosition;
-    this.rate = element.playbackRate || 1;
+  constructor(private readonly _element: Pick<HTMLMediaElement, 'currentTime' | 'playbackRate'>) {
+    this._startPosition = _element.currentTime;
+    this._position = this._startPosition;
+    this._rate = _element.playbackRate || 1;
   }
 
   waitedSeconds(nowSeconds: number): number {
     if (this.startedAtSeconds === undefined) return nowSeconds;
     const stalled = this.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);
-    return this.startedAtSeconds + stalled + this.ongoingStallSeconds(nowSeconds);
+    return this.startedAtSeconds + stalled + this._ongoingStallSeconds(nowSeconds);
   }
 
   onWaiting(nowSeconds: number): void {
     this.sample(nowSeconds);
-    if (this.startedAtSeconds === undefined || this.waiting) return;
-    this.waiting = true;
-    this.frozenAt = this.position;
+    if (this.startedAtSeconds === undefined || this._waiting) return;
+    this._waiting = true;
+    this._frozenAt = this._position;
   }
 
   /** Call it often, and at every event of the element. */
   sample(nowSeconds: number): void {
-    const { position: before, rate } = this;
-    const due = (nowSeconds - this.sampledAtSeconds) * rate;
-    this.position = this.element.currentTime;
-    this.rate = this.element.playbackRate || rate;
-    this.sampledAtSeconds = nowSeconds;
-    let moved = this.position - before;
+    const { _position: before, _rate: rate } = this;
+    const due = (nowSeconds - this._sampledAtSeconds) * rate;
+    this._position = this._element.currentTime;
+    this._rate = this._element.playbackRate || rate;
+    this._sampledAtSeconds = nowSeconds;
+    let moved = this._position - before;
     const isJump = moved < -JUMP_SECONDS || moved > due + JUMP_SECONDS;
     const isLiveJump = moved > due + LIVE_JUMP_SECONDS;
     if (isJump) {
-      this.startPosition += moved;
+      this._startPosition += moved;
       if (this.startedAtSeconds !== undefined) this.jumpedSeconds += Math.abs(moved);
       moved = 0;
     }
     if (this.startedAtSeconds === undefined) {
-      const played = this.position - this.startPosition;
+      const played = this._position - this._startPosition;
       if (played < JITTER_SECONDS) return;
-      this.dueSeconds = played;
+      this._dueSeconds = played;
       this.startedAtSeconds = nowSeconds - played / rate;
-      this.isAt(this.startedAtSeconds, this.startPosition);
+      this._isAt(this.startedAtSeconds, this._startPosition);
       return;
     }
-    this.dueSeconds += due;
+    this._dueSeconds += due;
     if (isJump) {
       if (isLiveJump) this.jumps++;
-      this.isAt(nowSeconds, this.position);
+      this._isAt(nowSeconds, this._position);
     }
-    const lag = this.lagAt(nowSeconds);
-    if (this.waiting && moved >= JITTER_SECONDS) {
+    const lag = this._lagAt(nowSeconds);
+    if (this._waiting && moved >= JITTER_SECONDS) {
       // Playback resumed this long ago.
       const endSeconds = nowSeconds - moved / rate;
-      this.endStall(endSeconds, (lag - this.steadyLagSeconds) / rate);
-      this.isAt(endSeconds, before);
-      this.waiting = false;
-      this.lagSeconds = this.lagAt(nowSeconds);
+      this._endStall(endSeconds, (lag - this._steadyLagSeconds) / rate);
+      this._isAt(endSeconds, before);
+      this._waiting = false;
+      this._lagSeconds = this._lagAt(nowSeconds);
       return;
     }
-    const isSteady = !this.waiting && moved >= JITTER_SECONDS && Math.abs(lag - this.lagSeconds) < JITTER_SECONDS;
+    const isSteady = !this._waiting && moved >= JITTER_SECONDS && Math.abs(lag - this._lagSeconds) < JITTER_SECONDS;
     if (isSteady) {
-      this.steadyLagSeconds = lag;
+      this._steadyLagSeconds = lag;
       const { atSeconds, mediaSeconds, rate: lastRate } = this.positions.at(-1)!;
       const expected = mediaSeconds + (nowSeconds - atSeconds) * lastRate;
-      const differs = Math.abs(expected - this.position) > JITTER_SECONDS;
-      if (differs || this.rate !== lastRate) this.isAt(nowSeconds, this.position);
+      const differs = Math.abs(expected - this._position) > JITTER_SECONDS;
+      if (differs || this._rate !== lastRate) this._isAt(nowSeconds, this._position);
     }
-    this.lagSeconds = lag;
+    this._lagSeconds = lag;
   }
 
   end(nowSeconds: number): void {
     this.sample(nowSeconds);
-    this.endStall(nowSeconds, this.ongoingStallSeconds(nowSeconds));
+    this._endStall(nowSeconds, this._ongoingStallSeconds(nowSeconds));
   }
 
   /** Time that the playhead lost without a `waiting` event. */
   unaccountedSeconds(): number {
-    return this.startedAtSeconds === undefined ? 0 : this.steadyLagSeconds;
+    return this.startedAtSeconds === undefined ? 0 : this._steadyLagSeconds;
   }
 
-  private ongoingStallSeconds(nowSeconds: number): number {
-    return this.waiting ? (this.lagAt(nowSeconds) - this.steadyLagSeconds) / this.rate : 0;
+  private _ongoingStallSeconds(nowSeconds: number): number {
+    return this._waiting ? (this._lagAt(nowSeconds) - this._steadyLagSeconds) / this._rate : 0;
   }
 
-  private endStall(endSeconds: number, lostSeconds: number): void {
+  private _endStall(endSeconds: number, lostSeconds: number): void {
     // A `waiting` event without lost time is no stall.
     if (lostSeconds < JITTER_SECONDS) return;
     const startSeconds = endSeconds - lostSeconds;
-    this.stalls.push({ startSeconds, endSeconds, mediaSeconds: this.frozenAt });
-    this.dueSeconds -= lostSeconds * this.rate;
+    this.stalls.push({ startSeconds, endSeconds, mediaSeconds: this._frozenAt });
+    this._dueSeconds -= lostSeconds * this._rate;
     // A jump during the stall has left a position.
     while (this.positions.at(-1)!.atSeconds > startSeconds) this.positions.pop();
   }
 
-  private isAt(atSeconds: number, mediaSeconds: number): void {
-    this.positions.push({ atSeconds, mediaSeconds, rate: this.rate });
+  private _isAt(atSeconds: number, mediaSeconds: number): void {
+    this.positions.push({ atSeconds, mediaSeconds, rate: this._rate });
   }
 
   /** Media that is due minus played media. */
-  private lagAt(nowSeconds: number): number {
-    const due = this.dueSeconds + (nowSeconds - this.sampledAtSeconds) * this.rate;
-    return due - (this.position - this.startPosition);
+  private _lagAt(nowSeconds: number): number {
+    const due = this._dueSeconds + (nowSeconds - this._sampledAtSeconds) * this._rate;
+    return due - (this._position - this._startPosition);
   }
 }
 

@@ -18,29 +18,29 @@ export class RequestRecorder {
   readonly requests: RequestNote[] = [];
   /** Receives a request's second of the trace at the origin, and its second on the plugin's clock: since the first. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
-  readonly #active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
-  #zeroMs: number | undefined;
+  private readonly _active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
+  private _zeroMs: number | undefined;
 
   constructor(
-    private readonly element: HTMLMediaElement,
-    private readonly ladderBps: readonly number[],
+    private readonly _element: HTMLMediaElement,
+    private readonly _ladderBps: readonly number[],
   ) {}
 
   get nowSeconds(): number {
-    return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
+    return this._zeroMs === undefined ? 0 : (performance.now() - this._zeroMs) / 1000;
   }
 
   /** Starts the clock, unless it runs: it is 0 at `zeroMs` of `performance.now()`. `started` starts it, too. */
   startClock(zeroMs = performance.now()): void {
-    this.#zeroMs ??= zeroMs;
+    this._zeroMs ??= zeroMs;
   }
 
   get isRunning(): boolean {
-    return this.#zeroMs !== undefined;
+    return this._zeroMs !== undefined;
   }
 
   abandonAll(): RequestRecord[] {
-    for (const request of this.#active.keys()) this.ended(request, 'abandoned');
+    for (const request of this._active.keys()) this.ended(request, 'abandoned');
     return this.requests as RequestRecord[];
   }
 
@@ -49,31 +49,31 @@ export class RequestRecorder {
     this.startClock(nowMs);
     const note: RequestNote = {
       ...{ index, representationId, bitrateBps: this.bitrateOf(representationId) },
-      requestedAtSeconds: (nowMs - this.#zeroMs!) / 1000 + delaySeconds,
-      bufferLevelSeconds: Math.max(0, bufferedAhead(this.element) - delaySeconds * this.element.playbackRate),
+      requestedAtSeconds: (nowMs - this._zeroMs!) / 1000 + delaySeconds,
+      bufferLevelSeconds: Math.max(0, bufferedAhead(this._element) - delaySeconds * this._element.playbackRate),
       ...{ endedAtSeconds: undefined, receivedBits: 0, outcome: 'active' },
     };
     this.requests.push(note);
-    this.#active.set(request, { note, loadedBytes });
+    this._active.set(request, { note, loadedBytes });
   }
 
   /** Reads the bytes so far of active requests that do not report them through `received`. */
   count(): void {
-    for (const { note, loadedBytes } of this.#active.values()) {
+    for (const { note, loadedBytes } of this._active.values()) {
       note.receivedBits = Math.max(note.receivedBits, (loadedBytes?.() ?? 0) * 8);
     }
   }
 
   received(request: object, bytes: number): void {
-    const note = this.#active.get(request)?.note;
+    const note = this._active.get(request)?.note;
     if (note !== undefined) note.receivedBits += bytes * 8;
   }
 
   /** `sentAtMs`: time of `performance.now()` at which the request left. Default: when `started` reported it. */
   responded(request: object, traceSeconds: string | null | undefined, sentAtMs?: number): void {
-    const note = this.#active.get(request)?.note;
+    const note = this._active.get(request)?.note;
     if (note === undefined) return;
-    if (sentAtMs !== undefined) note.requestedAtSeconds = (sentAtMs - this.#zeroMs!) / 1000;
+    if (sentAtMs !== undefined) note.requestedAtSeconds = (sentAtMs - this._zeroMs!) / 1000;
     if (traceSeconds) {
       this.onResponse?.(Number(traceSeconds), note.requestedAtSeconds - this.requests[0]!.requestedAtSeconds);
     }
@@ -81,15 +81,15 @@ export class RequestRecorder {
 
   /** `bytes` defaults to the received bytes. Requests for anything but video segments are ignored. */
   ended(request: object, outcome: RequestRecord['outcome'], bytes?: number): void {
-    const note = this.#active.get(request)?.note;
+    const note = this._active.get(request)?.note;
     if (note === undefined) return;
-    this.#active.delete(request);
+    this._active.delete(request);
     Object.assign(note, { endedAtSeconds: this.nowSeconds, outcome });
     if (bytes !== undefined) note.receivedBits = bytes * 8;
   }
 
   protected bitrateOf(representationId: string): number {
-    return this.ladderBps[Number(representationId.replace('video-', ''))]!;
+    return this._ladderBps[Number(representationId.replace('video-', ''))]!;
   }
 }
 

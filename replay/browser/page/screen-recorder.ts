@@ -2,26 +2,26 @@
 
 export class ScreenRecorder {
   readonly widths: number[][];
-  private handle = 0;
+  private _handle = 0;
 
   constructor(
-    private readonly element: HTMLVideoElement,
-    private readonly segmentSeconds: number,
+    private readonly _element: HTMLVideoElement,
+    private readonly _segmentSeconds: number,
     segmentCount: number,
   ) {
     this.widths = Array.from({ length: segmentCount }, () => []);
-    this.next();
+    this._next();
   }
 
   stop(): void {
-    this.element.cancelVideoFrameCallback(this.handle);
+    this._element.cancelVideoFrameCallback(this._handle);
   }
 
-  private next(): void {
-    this.handle = this.element.requestVideoFrameCallback((_now, { mediaTime, width }) => {
-      const seen = this.widths[Math.floor(mediaTime / this.segmentSeconds + 1e-6)];
+  private _next(): void {
+    this._handle = this._element.requestVideoFrameCallback((_now, { mediaTime, width }) => {
+      const seen = this.widths[Math.floor(mediaTime / this._segmentSeconds + 1e-6)];
       if (seen !== undefined && !seen.includes(width)) seen.push(width);
-      this.next();
+      this._next();
     });
   }
 }

@@ -10,18 +10,18 @@ const SAMPLES = 3;
 
 export class TraceClock implements TimeSource {
   /** UTC in ms at the origin's second 0. */
-  private zeroUtcMs = Number.NaN;
+  private _zeroUtcMs = Number.NaN;
   /** `performance.now()` at the origin's second 0, if measured. Undefined: at the session's second 0. */
-  private zeroMs: number | undefined;
+  private _zeroMs: number | undefined;
 
   constructor(
-    private readonly url: string,
-    private readonly sessionSeconds: () => number,
+    private readonly _url: string,
+    private readonly _sessionSeconds: () => number,
   ) {}
 
   /** Fetches the time before the origin's clock starts. */
   async synchronise(): Promise<void> {
-    this.zeroUtcMs = await this.fetchUtcMs();
+    this._zeroUtcMs = await this._fetchUtcMs();
   }
 
   /** Fetches the time of the running clock. Resolves to `performance.now()` at the origin's second 0. */
@@ -29,24 +29,24 @@ export class TraceClock implements TimeSource {
     let best = { roundTripMs: Number.POSITIVE_INFINITY, startedAtMs: Number.NaN };
     for (let i = 0; i < SAMPLES; i++) {
       const sentMs = performance.now();
-      const utcMs = await this.fetchUtcMs();
+      const utcMs = await this._fetchUtcMs();
       const roundTripMs = performance.now() - sentMs;
-      const startedAtMs = sentMs + roundTripMs / 2 - (utcMs - this.zeroUtcMs);
+      const startedAtMs = sentMs + roundTripMs / 2 - (utcMs - this._zeroUtcMs);
       if (roundTripMs < best.roundTripMs) best = { roundTripMs, startedAtMs };
     }
-    this.zeroMs = best.startedAtMs;
+    this._zeroMs = best.startedAtMs;
     return best.startedAtMs;
   }
 
   now(): { utcMs: number; uncertaintySeconds: number } {
-    const sinceMs = this.zeroMs === undefined ? this.sessionSeconds() * 1000 : performance.now() - this.zeroMs;
-    return { utcMs: this.zeroUtcMs + sinceMs, uncertaintySeconds: UNCERTAINTY_SECONDS };
+    const sinceMs = this._zeroMs === undefined ? this._sessionSeconds() * 1000 : performance.now() - this._zeroMs;
+    return { utcMs: this._zeroUtcMs + sinceMs, uncertaintySeconds: UNCERTAINTY_SECONDS };
   }
 
-  private async fetchUtcMs(): Promise<number> {
-    const response = await fetch(this.url);
+  private async _fetchUtcMs(): Promise<number> {
+    const response = await fetch(this._url);
     const utcMs = Number(await response.text());
-    if (!response.ok || !Number.isFinite(utcMs)) throw new Error(`${this.url}: no time, status ${response.status}`);
+    if (!response.ok || !Number.isFinite(utcMs)) throw new Error(`${this._url}: no time, status ${response.status}`);
     return utcMs;
   }
 }

@@ -35,39 +35,39 @@ export function tailMean(ascending: Float64Array): number {
 
 /** Statistics of resamples, in which all values of unit u count `counts[u]` times. Sorts only once. */
 export class UnitSample {
-  private readonly descending: Float64Array;
-  private readonly unitOfDescending: Uint32Array;
-  private readonly unitSums: Float64Array;
-  private readonly unitSizes: Float64Array;
+  private readonly _descending: Float64Array;
+  private readonly _unitOfDescending: Uint32Array;
+  private readonly _unitSums: Float64Array;
+  private readonly _unitSizes: Float64Array;
 
   constructor(values: ArrayLike<number>, unitOf: ArrayLike<number>, unitCount: number) {
     const order = Uint32Array.from({ length: values.length }, (_, index) => index);
     order.sort((a, b) => values[b]! - values[a]!);
-    this.descending = Float64Array.from(order, (index) => values[index]!);
-    this.unitOfDescending = Uint32Array.from(order, (index) => unitOf[index]!);
-    this.unitSums = new Float64Array(unitCount);
-    this.unitSizes = new Float64Array(unitCount);
+    this._descending = Float64Array.from(order, (index) => values[index]!);
+    this._unitOfDescending = Uint32Array.from(order, (index) => unitOf[index]!);
+    this._unitSums = new Float64Array(unitCount);
+    this._unitSizes = new Float64Array(unitCount);
     for (let i = 0; i < values.length; i++) {
-      this.unitSums[unitOf[i]!]! += values[i]!;
-      this.unitSizes[unitOf[i]!]! += 1;
+      this._unitSums[unitOf[i]!]! += values[i]!;
+      this._unitSizes[unitOf[i]!]! += 1;
     }
   }
 
   sizeOf(counts: ArrayLike<number>): number {
     let size = 0;
-    for (let unit = 0; unit < this.unitSizes.length; unit++) size += counts[unit]! * this.unitSizes[unit]!;
+    for (let unit = 0; unit < this._unitSizes.length; unit++) size += counts[unit]! * this._unitSizes[unit]!;
     return size;
   }
 
   /** NaN for an empty resample, as the other statistics. */
   mean(counts: ArrayLike<number>): number {
     let sum = 0;
-    for (let unit = 0; unit < this.unitSums.length; unit++) sum += counts[unit]! * this.unitSums[unit]!;
+    for (let unit = 0; unit < this._unitSums.length; unit++) sum += counts[unit]! * this._unitSums[unit]!;
     return sum / this.sizeOf(counts);
   }
 
   tailMean(counts: ArrayLike<number>): number {
-    const { descending, unitOfDescending } = this;
+    const { _descending: descending, _unitOfDescending: unitOfDescending } = this;
     const size = tailSize(this.sizeOf(counts));
     let left = size;
     let sum = 0;

@@ -8,34 +8,34 @@ const FIRST_BYTE_BITS = 8;
 export class Flight implements SharedFlight {
   endsAtSeconds = 0;
   firstByteAtSeconds = 0;
-  private readonly bitsBefore: number;
+  private readonly _bitsBefore: number;
 
   constructor(
-    private readonly link: FlightLink,
+    private readonly _link: FlightLink,
     readonly requestedAtSeconds: number,
     readonly sizeBits: number,
-    private readonly latencySeconds: number,
+    private readonly _latencySeconds: number,
   ) {
-    this.bitsBefore = link.cumulativeBits(requestedAtSeconds + latencySeconds);
+    this._bitsBefore = _link.cumulativeBits(requestedAtSeconds + _latencySeconds);
     this.project();
   }
 
   project(): void {
-    const { link, requestedAtSeconds, sizeBits } = this;
+    const { _link: link, requestedAtSeconds, sizeBits } = this;
     this.endsAtSeconds = requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, sizeBits);
     this.firstByteAtSeconds =
       requestedAtSeconds + link.transferSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
   }
 
   get transfers(): readonly LinkTransfer[] {
-    const { link, requestedAtSeconds, sizeBits } = this;
-    const startSeconds = requestedAtSeconds + this.latencySeconds;
+    const { _link: link, requestedAtSeconds, sizeBits } = this;
+    const startSeconds = requestedAtSeconds + this._latencySeconds;
     return [{ startSeconds, endSeconds: requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits) }];
   }
 
   receivedBits(atSeconds: number): number {
     if (atSeconds < this.firstByteAtSeconds) return 0;
     if (atSeconds >= this.endsAtSeconds) return this.sizeBits;
-    return Math.min(this.sizeBits, Math.max(0, this.link.cumulativeBits(atSeconds) - this.bitsBefore));
+    return Math.min(this.sizeBits, Math.max(0, this._link.cumulativeBits(atSeconds) - this._bitsBefore));
   }
 }

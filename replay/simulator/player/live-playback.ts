@@ -41,15 +41,15 @@ export class LivePlayback {
   readonly stalls: Stall[] = [];
   jumps = 0;
   readonly history: PlaybackPiece[] = [];
-  private isStalled = false;
-  private appends: Append[] = [];
-  private recordedJumps = 0;
+  private _isStalled = false;
+  private _appends: Append[] = [];
+  private _recordedJumps = 0;
   /** Whether `setRate` sets the rate, not the catch-up. */
-  private isRateSet = false;
+  private _isRateSet = false;
   /** Playback waits by a rate of 0. */
-  private isHeld = false;
+  private _isHeld = false;
 
-  constructor(private readonly options: LivePlaybackOptions) {}
+  constructor(private readonly _options: LivePlaybackOptions) {}
 
   get bufferLevelSeconds(): number {
     return Math.max(0, this.bufferedUntilSeconds - this.positionSeconds);
@@ -57,60 +57,60 @@ export class LivePlayback {
 
   /** From the capture of the picture to now. */
   get latencySeconds(): number {
-    return this.nowSeconds + this.options.live.timeShiftSeconds - this.positionSeconds;
+    return this.nowSeconds + this._options.live.timeShiftSeconds - this.positionSeconds;
   }
 
   /** Moves playback to this latency, or to the stream's start, and empties the buffer. */
   seekTo(latencySeconds: number): void {
-    this.positionSeconds = Math.max(0, this.nowSeconds + this.options.live.timeShiftSeconds - latencySeconds);
+    this.positionSeconds = Math.max(0, this.nowSeconds + this._options.live.timeShiftSeconds - latencySeconds);
     this.bufferedUntilSeconds = 0;
-    this.appends = [];
+    this._appends = [];
   }
 
   expect(appends: readonly Append[]): void {
-    this.appends.push(...appends);
+    this._appends.push(...appends);
   }
 
   /** Drops media that would reach the buffer later than this. */
   dropAppendsAfter(seconds: number): void {
-    this.appends = this.appends.filter((append) => atSeconds(append) <= seconds);
+    this._appends = this._appends.filter((append) => atSeconds(append) <= seconds);
   }
 
   advanceTo(seconds: number): void {
     while (this.nowSeconds < seconds) {
-      const appendAt = this.nextAppendSeconds();
-      const stallAt = this.stallsAtSeconds();
+      const appendAt = this._nextAppendSeconds();
+      const stallAt = this._stallsAtSeconds();
       const at = Math.min(seconds, appendAt, stallAt);
-      this.move(at);
-      if (at === appendAt) this.append(this.appends.shift()!);
-      else if (at === stallAt) this.stall();
+      this._move(at);
+      if (at === appendAt) this._append(this._appends.shift()!);
+      else if (at === stallAt) this._stall();
     }
   }
 
   /** Plays at this rate instead of the catch-up's, or waits at 0. `undefined` gives the rate back to the catch-up. */
   setRate(rate: number | undefined): void {
     this.playbackRate = rate || 1;
-    this.isRateSet = rate !== undefined;
-    const wasHeld = this.isHeld;
-    this.isHeld = rate === 0;
-    if (this.isHeld && this.started && !this.isStalled) this.stall();
-    if (wasHeld) this.resume();
+    this._isRateSet = rate !== undefined;
+    const wasHeld = this._isHeld;
+    this._isHeld = rate === 0;
+    if (this._isHeld && this.started && !this._isStalled) this._stall();
+    if (wasHeld) this._resume();
   }
 
-  private nextAppendSeconds(): number {
-    const [append] = this.appends;
+  private _nextAppendSeconds(): number {
+    const [append] = this._appends;
     return append === undefined ? Number.POSITIVE_INFINITY : atSeconds(append);
   }
 
-  private stallsAtSeconds(): number {
-    if (!this.started || this.isStalled) return Number.POSITIVE_INFINITY;
-    const playableSeconds = this.bufferLevelSeconds - this.options.stallLevelSeconds;
+  private _stallsAtSeconds(): number {
+    if (!this.started || this._isStalled) return Number.POSITIVE_INFINITY;
+    const playableSeconds = this.bufferLevelSeconds - this._options.stallLevelSeconds;
     return this.nowSeconds + Math.max(0, playableSeconds) / this.playbackRate;
   }
 
-  private move(seconds: number): void {
+  private _move(seconds: number): void {
     const elapsed = Math.max(0, seconds - this.nowSeconds);
-    const { latencySeconds, playbackRate: rate, isStalled } = this;
+    const { latencySeconds, playbackRate: rate, _isStalled: isStalled } = this;
     this.nowSeconds = Math.max(this.nowSeconds, seconds);
     if (!this.started) {
       this.startupSeconds += elapsed;
@@ -120,33 +120,33 @@ export class LivePlayback {
       this.stallSeconds += elapsed;
       this.stalls.at(-1)!.endSeconds = this.nowSeconds;
     } else this.positionSeconds += elapsed * rate;
-    if (elapsed > 0) this.record({ seconds: elapsed, latencySeconds, rate, isStalled });
+    if (elapsed > 0) this._record({ seconds: elapsed, latencySeconds, rate, isStalled });
   }
 
-  private record(piece: PlaybackPiece): void {
+  private _record(piece: PlaybackPiece): void {
     const last = this.history[this.history.length - 1];
     const { isStalled, rate, seconds } = piece;
-    const isSame = this.jumps === this.recordedJumps && last?.isStalled === isStalled && last.rate === rate;
+    const isSame = this.jumps === this._recordedJumps && last?.isStalled === isStalled && last.rate === rate;
     if (isSame) last.seconds += seconds;
     else this.history.push(piece);
-    this.recordedJumps = this.jumps;
+    this._recordedJumps = this.jumps;
   }
 
-  private append({ untilMediaSeconds }: Append): void {
+  private _append({ untilMediaSeconds }: Append): void {
     this.bufferedUntilSeconds = Math.max(this.bufferedUntilSeconds, untilMediaSeconds);
-    this.resume();
+    this._resume();
   }
 
   /** Playback begins and resumes with the first chunk that it can play. */
-  private resume(): void {
-    if (this.isHeld || this.bufferLevelSeconds <= this.options.stallLevelSeconds) return;
-    if (!this.started) this.options.begun(this.nowSeconds);
+  private _resume(): void {
+    if (this._isHeld || this.bufferLevelSeconds <= this._options.stallLevelSeconds) return;
+    if (!this.started) this._options.begun(this.nowSeconds);
     this.started = true;
-    this.isStalled = false;
+    this._isStalled = false;
   }
 
-  private stall(): void {
-    this.isStalled = true;
+  private _stall(): void {
+    this._isStalled = true;
     this.stalls.push({ startSeconds: this.nowSeconds, endSeconds: this.nowSeconds });
   }
 
@@ -154,16 +154,16 @@ export class LivePlayback {
   jump(latencySeconds: number): void {
     this.jumps++;
     this.seekTo(latencySeconds);
-    if (!this.isStalled) this.stall();
+    if (!this._isStalled) this._stall();
   }
 
   /** Sets the rate at the element's `timeupdate`, except in stalls. Returns whether playback jumped. */
   catchUp(): boolean {
-    if (this.isRateSet) return false;
-    const { catchUp, live } = this.options;
+    if (this._isRateSet) return false;
+    const { catchUp, live } = this._options;
     const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
     const { depthSeconds = timeShiftSeconds } = live;
-    const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, isStalled } = this;
+    const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, _isStalled: isStalled } = this;
     const isTooLate = isStalled
       ? latencySeconds > depthSeconds + EXPIRY_SLACK_SECONDS
       : latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;

@@ -36,17 +36,17 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     setPlaybackRate: (rate) => this.playback.setRate(rate),
     jumpToLive: (latencySeconds) => {
       this.playback.jump(latencySeconds);
-      this.#rejoin();
+      this._rejoin();
     },
   };
-  private readonly idealLink: PiecewisePath;
-  private readonly chunkCount: number;
-  private readonly streamEndsAtSeconds: number;
+  private readonly _idealLink: PiecewisePath;
+  private readonly _chunkCount: number;
+  private readonly _streamEndsAtSeconds: number;
 
   /** @throws {RangeError} for a trace without capacity. */
   constructor(
     options: SimulationOptions,
-    private readonly stream: LiveStream,
+    private readonly _stream: LiveStream,
     queue: EventQueue,
   ) {
     super(options, queue);
@@ -54,33 +54,33 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     const { segmentSeconds, browser } = scenario;
     const { stallLevelSeconds } = browser;
     const { segmentCount, startSeconds } = this;
-    this.idealLink = linkOf(trace, scenario).from(startSeconds, 0);
-    this.chunkCount = Math.round(segmentSeconds / stream.chunkSeconds);
-    this.streamEndsAtSeconds = liveSessionSeconds({ ...scenario, live: stream, segmentCount });
+    this._idealLink = linkOf(trace, scenario).from(startSeconds, 0);
+    this._chunkCount = Math.round(segmentSeconds / _stream.chunkSeconds);
+    this._streamEndsAtSeconds = liveSessionSeconds({ ...scenario, live: _stream, segmentCount });
     this.playback = new LivePlayback({
-      live: stream,
+      live: _stream,
       catchUp: options.catchUp ?? 'default',
       stallLevelSeconds,
-      begun: (atSeconds) => this.#catchUpFrom(atSeconds),
+      begun: (atSeconds) => this._catchUpFrom(atSeconds),
     });
   }
 
   protected join(): void {
-    this.at(this.streamEndsAtSeconds, () => {});
-    this.at(LIVE_PAGE.joinSeconds, () => this.playback.seekTo(this.stream.targetLatencySeconds));
-    this.at(LIVE_PAGE.joinSeconds + LIVE_PAGE.setUpSeconds, () => this.begin(this.#indexAtPosition()));
+    this.at(this._streamEndsAtSeconds, () => {});
+    this.at(LIVE_PAGE.joinSeconds, () => this.playback.seekTo(this._stream.targetLatencySeconds));
+    this.at(LIVE_PAGE.joinSeconds + LIVE_PAGE.setUpSeconds, () => this.begin(this._indexAtPosition()));
   }
 
   /** Repeats from the first picture on. */
-  #catchUpFrom(seconds: number): void {
+  private _catchUpFrom(seconds: number): void {
     this.at(seconds + CATCH_UP_PERIOD_SECONDS, () => {
-      if (this.playback.catchUp()) this.#rejoin();
-      this.#catchUpFrom(this.nowSeconds);
+      if (this.playback.catchUp()) this._rejoin();
+      this._catchUpFrom(this.nowSeconds);
     });
   }
 
   protected endsAtSeconds(): number {
-    return this.streamEndsAtSeconds;
+    return this._streamEndsAtSeconds;
   }
 
   protected bufferedUntilSeconds(): number {
@@ -92,30 +92,30 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     if (index >= this.segmentCount) return;
     const look = () => {
       const { playback, scenario } = this;
-      const added = this.#hasChunks ? 0 : scenario.segmentSeconds;
+      const added = this._hasChunks ? 0 : scenario.segmentSeconds;
       const excessSeconds = playback.bufferLevelSeconds + added - scenario.bufferCapSeconds;
       if (excessSeconds < 0) this.choose();
-      else this.soon(this.nowSeconds + excessSeconds / playback.playbackRate + this.#pollSeconds, look);
+      else this.soon(this.nowSeconds + excessSeconds / playback.playbackRate + this._pollSeconds, look);
     };
     if (this.rows.length === 0) look();
     else this.soon(this.nowSeconds + this.scenario.browser.requestGapSeconds, look);
   }
 
   protected missingSeconds(index: number): number {
-    const missing = this.#existsAtSeconds(index, 0) - this.nowSeconds;
-    return missing > 0 ? missing + this.#pollSeconds : 0;
+    const missing = this._existsAtSeconds(index, 0) - this.nowSeconds;
+    return missing > 0 ? missing + this._pollSeconds : 0;
   }
 
   protected newFlight(index: number, sizeBits: number): ChunkedFlight {
-    const { playback, scenario, chunkCount, stream } = this;
+    const { playback, scenario, _chunkCount: chunkCount, _stream: stream } = this;
     const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
     const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
-    const flight = new ChunkedFlight(this.access.shareOf(this.idealLink), {
+    const flight = new ChunkedFlight(this.access.shareOf(this._idealLink), {
       requestedAtSeconds: this.nowSeconds,
       rttSeconds: scenario.rttSeconds,
       sizeBits,
       chunks: Array.from({ length: chunkCount }, (_, chunk) => {
-        return { existsAtSeconds: this.#existsAtSeconds(index, chunk), bits: sizeBits / chunkCount };
+        return { existsAtSeconds: this._existsAtSeconds(index, chunk), bits: sizeBits / chunkCount };
       }),
       responseSeconds: toPage,
     });
@@ -133,7 +133,7 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
   /** Reads each chunk in small parts while it arrives. */
   protected read(flight: ChunkedFlight): void {
     const { flow } = this;
-    const period = this.#hasChunks ? LIVE_PAGE.readChunksSeconds : LIVE_PAGE.readWholeSeconds;
+    const period = this._hasChunks ? LIVE_PAGE.readChunksSeconds : LIVE_PAGE.readWholeSeconds;
     const next = () => {
       const { nowSeconds } = this;
       // This player's times are differences of the queue's times, and so rounded.
@@ -142,11 +142,11 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
       else if (transfer.endSeconds < Number.POSITIVE_INFINITY || transfer.startSeconds <= nowSeconds) {
         const { startSeconds, endSeconds } = transfer;
         const seconds = nowSeconds - startSeconds;
-        const isFirst = this.#hasChunks && nextStep(seconds, LIVE_PAGE.firstReadSeconds) <= 1;
+        const isFirst = this._hasChunks && nextStep(seconds, LIVE_PAGE.firstReadSeconds) <= 1;
         const step = isFirst ? LIVE_PAGE.firstReadSeconds : Math.max(1, nextStep(seconds, period)) * period;
         const at = Math.min(startSeconds + step, endSeconds);
         this.soon(at, () => {
-          const chunks = this.#hasChunks ? Number(at >= endSeconds) : undefined;
+          const chunks = this._hasChunks ? Number(at >= endSeconds) : undefined;
           flow.progressed(flight, { totalBits: flight.deliveredBits(at), ...(chunks !== undefined && { chunks }) });
           next();
         });
@@ -167,14 +167,14 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
 
   protected live(index: number): LiveMedia {
     const { segmentSeconds } = this.scenario;
-    return { ...this.#time(), startSeconds: index * segmentSeconds, segmentSeconds };
+    return { ...this._time(), startSeconds: index * segmentSeconds, segmentSeconds };
   }
 
   position(): LivePosition {
-    const { playback, stream } = this;
+    const { playback, _stream: stream } = this;
     const { targetLatencySeconds, playbackRates = DEFAULT_PLAYBACK_RATES } = stream;
     return {
-      ...this.#time(),
+      ...this._time(),
       latencySeconds: playback.started
         ? playback.latencySeconds
         : Math.min(playback.latencySeconds, targetLatencySeconds),
@@ -191,14 +191,14 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
   }
 
   protected override get bufferCapSeconds(): number {
-    return super.bufferCapSeconds + (this.#hasChunks ? this.scenario.segmentSeconds : 0);
+    return super.bufferCapSeconds + (this._hasChunks ? this.scenario.segmentSeconds : 0);
   }
 
   override result(): SessionResult {
     const { playback, scenario, rows } = this;
     const unseen: PlaybackPiece = {
       seconds: playback.startupSeconds,
-      latencySeconds: this.stream.targetLatencySeconds,
+      latencySeconds: this._stream.targetLatencySeconds,
       rate: 1,
       isStalled: true,
     };
@@ -214,32 +214,32 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
   }
 
   /** After a jump, gives up the download and continues with the segment at the new position. */
-  #rejoin(): void {
+  private _rejoin(): void {
     this.giveUp();
     this.flow.sought();
-    this.begin(this.#indexAtPosition());
+    this.begin(this._indexAtPosition());
   }
 
   /** The manifest announces the sum of the first chunk's end and the encoder's latency. */
-  #time() {
-    const { nowSeconds, stream } = this;
+  private _time() {
+    const { nowSeconds, _stream: stream } = this;
     return { nowSeconds: nowSeconds + stream.timeShiftSeconds, firstChunkSeconds: encoderEdgeSeconds(stream) };
   }
 
-  get #hasChunks(): boolean {
-    return this.chunkCount > 1;
+  private get _hasChunks(): boolean {
+    return this._chunkCount > 1;
   }
 
-  get #pollSeconds(): number {
-    return this.#hasChunks ? LIVE_PAGE.lowLatencyLateSeconds : LIVE_PAGE.lateSeconds;
+  private get _pollSeconds(): number {
+    return this._hasChunks ? LIVE_PAGE.lowLatencyLateSeconds : LIVE_PAGE.lateSeconds;
   }
 
-  #existsAtSeconds(segmentIndex: number, chunkIndex: number): number {
+  private _existsAtSeconds(segmentIndex: number, chunkIndex: number): number {
     const { segmentSeconds } = this.scenario;
-    return chunkExistsAtSeconds({ segmentSeconds, live: this.stream }, { segmentIndex, chunkIndex });
+    return chunkExistsAtSeconds({ segmentSeconds, live: this._stream }, { segmentIndex, chunkIndex });
   }
 
-  #indexAtPosition(): number {
+  private _indexAtPosition(): number {
     return Math.floor(this.playback.positionSeconds / this.scenario.segmentSeconds);
   }
 }

@@ -15,12 +15,12 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
   protected readonly playback: Playback;
   protected readonly endedBy = 'cutoff';
   protected readonly hasFirstInit = true;
-  private readonly cutoffSeconds: number;
+  private readonly _cutoffSeconds: number;
 
   constructor(options: SimulationOptions, queue: EventQueue) {
     super(options, queue);
     const { scenario, cutoffSeconds = CUTOFF_SECONDS } = options;
-    this.cutoffSeconds = cutoffSeconds;
+    this._cutoffSeconds = cutoffSeconds;
     this.playback = new Playback(scenario.browser.stallLevelSeconds, scenario.playbackRate);
   }
 
@@ -29,7 +29,7 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
   }
 
   protected endsAtSeconds(): number {
-    return this.playback.waitedAtSeconds(this.cutoffSeconds);
+    return this.playback.waitedAtSeconds(this._cutoffSeconds);
   }
 
   protected bufferedUntilSeconds(): number {

@@ -13,18 +13,18 @@ export class Playback {
   startupSeconds = 0;
   stallSeconds = 0;
   readonly stalls: Stall[] = [];
-  private stalled = false;
+  private _stalled = false;
 
   /** The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. */
   constructor(
-    private readonly stallLevelSeconds: number,
+    private readonly _stallLevelSeconds: number,
     readonly playbackRate = 1,
   ) {}
 
   /** Second at which startup and stalls will have taken `budgetSeconds` in all, without another append. */
   waitedAtSeconds(budgetSeconds: number): number {
     const waitedSeconds = this.startupSeconds + this.stallSeconds;
-    return this.nowSeconds + this.playableSeconds() + budgetSeconds - waitedSeconds;
+    return this.nowSeconds + this._playableSeconds() + budgetSeconds - waitedSeconds;
   }
 
   advanceTo(seconds: number): void {
@@ -35,25 +35,25 @@ export class Playback {
       this.startupSeconds += elapsed;
       return;
     }
-    const playable = this.playableSeconds();
+    const playable = this._playableSeconds();
     if (elapsed <= playable + ROUNDING_SECONDS) {
       this.bufferLevelSeconds -= Math.min(elapsed, playable) * this.playbackRate;
       return;
     }
     this.bufferLevelSeconds -= playable * this.playbackRate;
     this.stallSeconds += elapsed - playable;
-    if (!this.stalled) this.stalls.push({ startSeconds: seconds - elapsed + playable, endSeconds: seconds });
+    if (!this._stalled) this.stalls.push({ startSeconds: seconds - elapsed + playable, endSeconds: seconds });
     this.stalls.at(-1)!.endSeconds = seconds;
-    this.stalled = true;
+    this._stalled = true;
   }
 
   append(seconds: number): void {
     this.bufferLevelSeconds += seconds;
     this.started = true;
-    this.stalled = false;
+    this._stalled = false;
   }
 
-  private playableSeconds(): number {
-    return this.started ? Math.max(0, this.bufferLevelSeconds - this.stallLevelSeconds) / this.playbackRate : 0;
+  private _playableSeconds(): number {
+    return this.started ? Math.max(0, this.bufferLevelSeconds - this._stallLevelSeconds) / this.playbackRate : 0;
   }
 }
