@@ -93,6 +93,10 @@ test.each([
   expect(ruleOf(sessionOf(rows))).toBe(rule);
 });
 
+test('dynamic remembers what it measured before a download that was too fast to measure', () => {
+  expect(ruleOf(sessionOf(times(4, RISING), { segmentIndex: 5 }))).toBe('ThroughputRule');
+});
+
 const state = stateOf(LADDER_BPS, { nowSeconds: 103, bufferLevelSeconds: 6, bufferCapSeconds: 16 });
 /** 10 Mbit/s, requested 3 s ago; 4 of 40 Mbit have arrived. */
 const inFlight: InFlight = { ...inFlightOf(state, 3, 0.1, 3), firstByteAtSeconds: 101, lastBitsAtSeconds: 103 };

@@ -233,13 +233,13 @@ export class DashSession {
   }
 }
 
-/** The downloads, also abandoned, of consecutive segments up to the segment to decide on, oldest first. */
+/** The downloads, also abandoned, since the last seek back. Those that were too fast to measure are missing. */
 function lastRun({ downloads, segmentIndex }: PlayerState): Download[] {
   let first = downloads.length;
   let index = segmentIndex;
   while (first > 0) {
     const download = downloads[first - 1]!;
-    if (download.segmentIndex !== (download.abandoned ? index : index - 1)) break;
+    if (download.segmentIndex > (download.abandoned ? index : index - 1)) break;
     index = download.segmentIndex;
     first--;
   }
