@@ -10,7 +10,9 @@ import { temporaryFolder } from '../replay/folder.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-const { readSteps, writeStep, differences } = await import(new URL('../scripts/result-steps.js', import.meta.url).href);
+const { readSteps, writeStep, differences, rowsToPlay, ranked } = await import(
+  new URL('../scripts/result-steps.js', import.meta.url).href
+);
 
 type ReproduceStep = { commands: string[][]; tables: Record<string, { columns: object; rows: unknown[][] }> };
 const at = temporaryFolder('file');
@@ -76,6 +78,17 @@ test('differences leave out rows of data sets that were not played', () => {
   expect(() => differences(table, [undefined, table.rows[1]])).toThrow('no row one mpc-l in the results');
 });
 
+test("a user's algorithm has a row beside each of MPC-L's, and ranks among them", () => {
+  const league = { ...table, rankedBy: 'QoE', rows: table.rows.map(([set, name, qoe]) => [set, name, qoe, null]) };
+  const rows = rowsToPlay(league, ['./mine.ts']);
+  expect(rows).toEqual([...league.rows, ['one', './mine.ts', null, null], ['all', './mine.ts', null, null]]);
+  const played = rows.map(([set, name]: string[]) => [set, name, name === 'mpc-l' ? 1.2 : 1.3, null]);
+  expect(ranked({ ...league, rows }, played).map((row: unknown[]) => row.slice(0, 2).join(' '))).toEqual([
+    ...['one ./mine.ts', 'one mpc-l', 'all ./mine.ts', 'all mpc-l'],
+  ]);
+  expect(ranked(table, [undefined, undefined])).toEqual(table.rows);
+});
+
 describe('npm run reproduce and npm run tables', () => {
   const reproduce = (...args: string[]) =>
     script('reproduce.js', '--data', at('data'), '--results', at('docs/results'), '--out', at('out'), ...args);
@@ -97,7 +110,10 @@ describe('npm run reproduce and npm run tables', () => {
     // The command fails after the first half, and succeeds when it runs again.
     writeStep(at('docs/results/halves.json'), {
       ...{ ...step, recordings: ['links', 'far/leocc-digitised'] },
-      commands: [['test -e $OUT/half || { touch $OUT/half; exit 4; }'], ['test "$TRACES" = "--traces $DATA/links"']],
+      commands: [
+        ['test -e $OUT/half || { touch $OUT/half; exit 4; }'],
+        ['test "$TRACES $(basename $OWN)" = "--traces $DATA/links mine.ts"'],
+      ],
       tables: {},
     });
   });
@@ -137,11 +153,13 @@ describe('npm run reproduce and npm run tables', () => {
   });
 
   test('a step that fails does not stop others, and goes on from there the next time', () => {
-    const fails = reproduce('--check', 'halves', 'one');
+    writeFileSync(at('mine.ts'), '');
+    const own = ['--algorithm', at('mine.ts')];
+    const fails = reproduce('--check', 'halves', 'one', ...own);
     expect(fails.status).toBe(1);
     expect(fails.stderr).toContain('halves: status 4; the same command goes on from there\n');
     expect(fails.stdout).toBe('one: 1 numbers compared, 0 differ\n');
-    expect(reproduce('--check', 'halves').status).toBe(0);
+    expect(reproduce('--check', 'halves', ...own).status).toBe(0);
   });
 
   // The tables of the documents show bold intervals, signs, dashes and alignment.
@@ -151,7 +169,8 @@ describe('npm run reproduce and npm run tables', () => {
       ['a', 10, [1.5, 0.25, 2]],
       ['b', null, null],
     ];
-    writeStep(at('docs/results/two.json'), { ...step, tables: { two: { columns, rows } } });
+    const later = { columns, rows: rows.slice(1) };
+    writeStep(at('docs/results/two.json'), { ...step, tables: { two: { columns, rows }, later }, played: 'today' });
     const written = (mark: string, ...flags: string[]) => {
       writeFileSync(at('docs/page.md'), `${mark}\nold\n<!-- /table -->\n`);
       const { status, stderr } = script('tables.js', '--docs', at('docs'), ...flags);
@@ -161,6 +180,10 @@ describe('npm run reproduce and npm run tables', () => {
     const row = '10.0 | **+1.50 [+0.25, +2.00]** |';
     expect(written('<!-- table: two -->').lines).toEqual([`| \`a\`  | ${row}`]);
     expect(written('<!-- table: two[name=a] -->').lines).toEqual([`| ${row}`]);
+    expect(written('<!-- table: later -->').lines).toEqual([]);
+    writeFileSync(at('README.md'), '<!-- played: two --><!-- /played -->');
+    expect(script('tables.js', '--docs', at('docs')).status).toBe(0);
+    expect(readFileSync(at('README.md'), 'utf8')).toBe('<!-- played: two -->today<!-- /played -->');
     expect(written('<!-- table: none -->').stderr).toContain('page.md: no table none in docs/results');
     const value = '<!-- value: two QoE -->1<!-- /value -->';
     expect(written(value).stderr).toContain('page.md: not one value two QoE in docs/results');

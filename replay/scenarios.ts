@@ -159,6 +159,28 @@ const SHORT: Omit<Scenario, 'name' | 'segmentSeconds' | 'segmentCount'> = {
   mu: 4.76,
 };
 
+/** CMAB (MMSys 2024), whose authors publish sessions of four targets on a dish. */
+const CMAB = {
+  ...UHD,
+  ladderBps: [1e6, 2e6, 3e6, 4e6, 5e6, 6e6],
+  lines: [480, 720, 720, 1080, 1080, 1080],
+  segmentSeconds: 2,
+  segmentCount: 160,
+  bufferCapSeconds: 18,
+  mu: 6,
+  live: {
+    chunkSeconds: 2,
+    encoderLatencySeconds: 0.3,
+    timeShiftSeconds: 20,
+    playbackRates: { min: 0.83, max: 1.17 },
+  },
+};
+const cmab = (name: string, targetLatencySeconds: number): Scenario => ({
+  ...CMAB,
+  name,
+  live: { ...CMAB.live, targetLatencySeconds },
+});
+
 /**
  * Sources: SafeSABR (2026) for `uhd-8` and, with its own price of stalls, `safesabr`; Pensieve and T3P for
  * `pensieve-60`; CMAB (MMSys 2024) for `cmab`; the others are the project's own, of which `dash-rules` holds the
@@ -186,23 +208,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'two-30': { ...SHORT, name: 'two-30', segmentSeconds: 2, segmentCount: 96 },
   safesabr: { ...UHD, name: 'safesabr', bufferCapSeconds: 8, mu: 40 },
   'dash-rules': { ...LADDER, name: 'dash-rules', segmentCount: 30, traceScale: { meanBps: 5e6 } },
-  cmab: {
-    ...UHD,
-    name: 'cmab',
-    ladderBps: [1e6, 2e6, 3e6, 4e6, 5e6, 6e6],
-    lines: [480, 720, 720, 1080, 1080, 1080],
-    segmentSeconds: 2,
-    segmentCount: 160,
-    bufferCapSeconds: 18,
-    mu: 6,
-    live: {
-      chunkSeconds: 2,
-      encoderLatencySeconds: 0.3,
-      targetLatencySeconds: 5,
-      timeShiftSeconds: 20,
-      playbackRates: { min: 0.83, max: 1.17 },
-    },
-  },
+  cmab: cmab('cmab', 5),
+  'cmab-3': cmab('cmab-3', 3),
+  'cmab-4': cmab('cmab-4', 4),
+  'cmab-6': cmab('cmab-6', 6),
   'live-hd-1': { ...LIVE_HD, name: 'live-hd-1', live: { ...LIVE, targetLatencySeconds: 1 } },
   'live-hd-2': { ...LIVE_HD, name: 'live-hd-2', live: { ...LIVE, targetLatencySeconds: 2 } },
   'live-hd-3': { ...LIVE_HD, name: 'live-hd-3', live: { ...LIVE, targetLatencySeconds: 3 } },

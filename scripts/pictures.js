@@ -68,7 +68,8 @@ function quality() {
 
 /** Draws a dot per algorithm. If another dot is close on the right, the name is on the left. */
 function stalls() {
-  const all = objects(results['any-link'].tables['any-link-algorithms']);
+  const table = objects(results['any-link'].tables['any-link-algorithms']);
+  const all = table.filter(({ algorithm }) => !['mpc-o', 'mpc-l@oracle'].includes(algorithm));
   const rows = all.filter(({ scenario }) => scenario === 'ladder-8');
   const axis = (label, column, step) => {
     const values = rows.map((row) => row[column] / step);

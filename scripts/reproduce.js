@@ -4,7 +4,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join, relative, resolve } from 'node:path';
 import { commandLine, ROOT } from './command-line.js';
-import { differences, MANIFEST, readSteps, rowsNow, writeStep } from './result-steps.js';
+import {
+  differences,
+  MANIFEST,
+  playedWith,
+  ranked,
+  readSteps,
+  rowsNow,
+  rowsToPlay,
+  writeStep,
+} from './result-steps.js';
 
 /** Data sets that `leo-abr datasets` cannot fetch. */
 const WITHOUT_RECIPE = ['leocc-digitised', 'starnet-sample'];
@@ -18,12 +27,14 @@ again, and one that was interrupted goes on. The status is 1 if a step failed or
 --list              only list the steps
 --check             compare the results with docs/results
 --update            write the results to docs/results (then: npm run tables)
+--algorithm <file>  also an algorithm of your own, in steps whose commands have $OWN; repeatable
 --with <program>    also the steps that need ${NEEDS.join(', ')}; repeatable
 --data <folder>     recordings, by default ../shared/data
 --results <folder>  the steps, by default docs/results
 --out <folder>      by default build/reproduce`;
 const options = {
   ...Object.fromEntries(['list', 'check', 'update'].map((name) => [name, { type: 'boolean' }])),
+  algorithm: { type: 'string', multiple: true, default: [] },
   with: { type: 'string', multiple: true, default: [] },
   data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
   results: { type: 'string', default: join(ROOT, 'docs', 'results') },
@@ -72,15 +83,19 @@ async function compareOrUpdate(name, folder) {
   const without = missingIn(name).map((one) => basename(one));
   let count = 0;
   for (const [title, table] of Object.entries(steps[name].tables)) {
+    // Others have published these rows.
+    if (table.files.length === 0) continue;
+    table.rows = rowsToPlay(table, flags.algorithm);
     const now = await rowsNow(table, folder);
     const { compared, lines } = differences(table, now, without);
     for (const line of lines) console.log(`${title}: ${line}`);
     const rest = without.length > 0 ? `, and not what needs ${without.join(', ')}` : '';
     console.log(`${title}: ${compared} numbers compared${rest}, ${lines.length} differ`);
     count += lines.length;
-    table.rows = table.rows.map((row, i) => now[i] ?? row);
+    table.rows = ranked(table, now);
   }
-  if (flags.update) writeStep(join(flags.results, `${name}.json`), steps[name]);
+  const step = steps[name];
+  if (flags.update) writeStep(join(flags.results, `${name}.json`), { ...step, played: playedWith(folder, step) });
   return flags.update ? 0 : count;
 }
 
@@ -92,7 +107,8 @@ function run(name, folder) {
   const file = join(folder, MANIFEST);
   const git = ['-C', ROOT, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
   const commit = execFileSync('git', git, { encoding: 'utf8' }).trim();
-  const same = { step: name, commit, commands, inputs: hashes(there, flags.data) };
+  const own = flags.algorithm.map((file) => resolve(file));
+  const same = { step: name, commit, commands, inputs: hashes([...there, ...own], flags.data) };
   const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const isSame = Object.entries(same).every(([key, value]) => JSON.stringify(before[key]) === JSON.stringify(value));
   if (isSame && before.outputs && !commit.endsWith('-dirty')) {
@@ -106,6 +122,7 @@ function run(name, folder) {
     ...process.env,
     DATA: resolve(flags.data),
     OUT: folder,
+    OWN: flags.algorithm.map((file) => `,${file}`).join(''),
     TRACES: there.map((one) => `--traces ${resolve(one)}`).join(' '),
     PATH: [join(ROOT, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
   };

@@ -3,14 +3,19 @@
  * - `does` in words, `minutes` on two idle cores, and `gigabytes` of results
  * - `recordings`: folders and files of the data folder ($DATA) that it plays. $TRACES has a `--traces` for each
  * - `needs`: `python` (trains models), `browser` (plays in real time) or `cargo`. Default: only the simulator
- * - `commands` for bash, each a list of lines. They run from the checkout. Results go to $OUT
+ * - `commands` for bash, each a list of lines. They run from the checkout. Results go to $OUT. $OWN has a comma and the
+ *   path for each algorithm of the user's own
  * - `tables` by name, with their source `files` in $OUT, their `rows`, and each of their `columns` with its number of
  *   digits (null: the column identifies the row, "text": it has a name). A cell is a number, an estimate
  *   [value, low, high], or null if it is not stated. With `"compare": "interval"` a new value may lie anywhere in its
- *   cell's interval, and cells without an interval may differ.
+ *   cell's interval, and cells without an interval may differ. With `"rankedBy": <column>` its highest value comes first,
+ *   among rows with the same first column.
+ *   Without `files` the rows are what others have published.
+ * - `played`: the day and the programs of the rows
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROOT } from './command-line.js';
 
 /** This file in a folder of results describes the run. */
 export const MANIFEST = 'manifest.json';
@@ -51,6 +56,41 @@ export async function rowsNow({ files, columns, rows }, folder) {
       return Array.isArray(value) ? value.map((one) => rounded(one, count)) : rounded(value, count);
     });
   });
+}
+
+/** The rows, and for each algorithm of the user's own a row beside each of MPC-L's. */
+export function rowsToPlay({ columns, rows }, own) {
+  const place = Object.keys(columns).indexOf('algorithm');
+  const added = own.filter((name) => rows.every((row) => row[place] !== name));
+  const rowOf = (row, name) =>
+    Object.values(columns).map((digits, i) => (i === place ? name : digits === null ? row[i] : null));
+  return [
+    ...rows,
+    ...added.flatMap((name) => rows.filter((row) => row[place] === 'mpc-l').map((row) => rowOf(row, name))),
+  ];
+}
+
+/** The rows `now`, or the table's if they were not played. */
+export function ranked({ columns, rows, rankedBy }, now) {
+  const place = Object.keys(columns).indexOf(rankedBy);
+  const all = rows.map((row, i) => now[i] ?? row);
+  const parts = [...new Set(all.map(([part]) => part))];
+  const compare = (a, b) => parts.indexOf(a[0]) - parts.indexOf(b[0]) || (b[place] ?? 0) - (a[place] ?? 0);
+  return place < 0 ? all : all.sort(compare);
+}
+
+/** The day, and the versions of the programs that made the results in a folder. */
+export function playedWith(folder, { needs }) {
+  const versionOf = (path) => JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8')).version;
+  const programs = [`leo-abr ${versionOf('.')}`];
+  if (needs === 'browser') {
+    const file = readdirSync(folder).find((name) => name.endsWith('.json') && name !== MANIFEST);
+    const { parts } = JSON.parse(readFileSync(join(folder, file), 'utf8')).tool.bench;
+    const players = { 'dash.js': 'dashjs', 'hls.js': 'hls.js', 'Shaka Player': 'shaka-player' };
+    const versions = Object.entries(players).map(([name, path]) => `${name} ${versionOf(join('node_modules', path))}`);
+    programs.push(...versions, `Chromium ${parts[0].environment.browser}`);
+  }
+  return `${new Date().toISOString().slice(0, 10)}, ${programs.join(', ')}`;
 }
 
 /** Leaves out rows of the data sets `without`, which were not played. Throws if another row is missing. */

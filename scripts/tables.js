@@ -12,24 +12,28 @@ Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder
 beside the folder, anew from <folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows
 with this value (or value/value), without the column if all rows of the table have the same. NAME... "| column | column"
 gives only these columns. Rows and columns without a number are left out. A number is between <!-- value:
-NAME[column=value] column --> (one row) and <!-- /value -->.
+NAME[column=value] column --> (one row) and <!-- /value -->. <!-- played: STEP --> has the day and the programs of a step.
 <!-- options: INTERFACE --> has the options of session/page/option-types.ts, <!-- sizes: page --> a page's downloads.
 --check writes nothing; the status is 1 if a page differs.`;
+const PLAYED = /(<!-- played: (.+?) -->)[^<]*(<!-- \/played -->)/g;
 const VALUE = /(<!-- value: (.+?) -->)[^<]*(<!-- \/value -->)/g;
 const MARKED = /(<!-- (table|options|sizes): (.+?) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
 
 const { values: flags } = commandLine(USAGE, {
   options: { check: { type: 'boolean' }, docs: { type: 'string', default: join(ROOT, 'docs') } },
 });
-const tables = Object.assign({}, ...Object.values(readSteps(join(flags.docs, 'results'))).map((step) => step.tables));
+const steps = readSteps(join(flags.docs, 'results'));
+const tables = Object.assign({}, ...Object.values(steps).map((step) => step.tables));
 const pages = readdirSync(flags.docs).filter((one) => one.endsWith('.md'));
 for (const file of [...pages, '../README.md'].map((name) => join(flags.docs, name)).filter(existsSync)) {
   const before = readFileSync(file, 'utf8');
   let after = before.replace(MARKED, (_, begin, kind, names, end) => {
     const lines = kind === 'table' ? results(names, file) : kind === 'sizes' ? sizes() : options(names);
-    return `${begin}\n${markdown(lines)}\n${end}`;
+    // A table whose rows are not played yet is left out.
+    return lines.lines.length > 1 ? `${begin}\n${markdown(lines)}\n${end}` : begin + end;
   });
   after = after.replace(VALUE, (_, begin, of, end) => `${begin}${valueText(of, file)}${end}`);
+  after = after.replace(PLAYED, (_, begin, step, end) => `${begin}${steps[step].played}${end}`);
   if (after === before) continue;
   console.log(`${relative(ROOT, file)}: ${flags.check ? 'its tables differ from their source' : 'written'}`);
   if (flags.check) process.exitCode = 1;
