@@ -162,9 +162,10 @@ export class Playback {
   private _moves(seconds: number, media: number, element: ObservedElement, latencySeconds: number): void {
     const played = Math.min(seconds, media / this._rate);
     if (this._isWaiting) this._wait(seconds - played);
+    // A stall may have begun within this sample.
+    this._stillSeconds = this._isWaiting ? 0 : seconds - played;
     this._isWaiting = false;
     this._isAfterSeek = false;
-    this._stillSeconds = 0;
     this.isEnded &&= isAtEnd(element);
     this._play(media, media / this._rate);
     if (isNoticed(this._rate)) this._live.offRateSeconds += media / this._rate;
