@@ -99,7 +99,8 @@ export class RunViews {
     setText(byId('reading'), text);
     this._live.hidden = this._chosenSeconds === undefined;
     for (const view of decisions) view.draw(moment);
-    setText(byId('story'), storyOf(run));
+    // No line ends inside a name.
+    setText(byId('story'), storyOf(run).replaceAll('-', '\u2011'));
     setText(byId('news'), newsOf(run) ?? about);
     this.timeline.markedSeconds = this._chosenSeconds;
     this.timeline.forecasts = run.players.map(({ place, record }) => {

@@ -24,7 +24,7 @@ test('the player’s own rule freezes, leo-abr hardly, and is ahead after 20 s',
   expect(frozen[OTHER]! - frozen[OWN]!).toBeGreaterThan(0.1);
   expect(frozen[OWN]).toBeLessThan(0.8);
   await expect(page.locator('#story')).toHaveText(
-    /^In \d+\ss leo-abr (never froze|froze .*); dash\.js alone froze (once|\d+ times), for [\d.]+\ss( in all)?\. leo-abr’s picture is (as good|better|worse) \(\d+ and \d+ of 100\), with \d+\s% less data\.$/,
+    /^In \d+\ss leo‑abr (never froze|froze .*); dash\.js alone froze (once|\d+ times), for [\d.]+\ss( in all)?\. leo‑abr’s picture is (as good|better|worse) \(\d+ and \d+ of 100\), with \d+\s% less data\.$/,
   );
 
   for (const [width, height, colorScheme] of [
