@@ -6,7 +6,7 @@ import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { resultsJson } from './documents/assemble-results.ts';
 import { mergeResults } from './documents/merge.ts';
 import { parseResults } from './documents/parse-results.ts';
-import { orderSessions, parseShard, planBenchmark, resumePlan, sessionKey } from './plan/plan.ts';
+import { orderSessions, parseShard, planBenchmark, resumePlan } from './plan/plan.ts';
 import { leastSegments, neededOfTraces, parseStarts, SLACK_SECONDS, sessionStarts } from './plan/starts.ts';
 import {
   testSummary as summaryOf,
@@ -288,12 +288,6 @@ test('a plan gives all algorithms of a start the same seed, different from other
   expect(planBenchmark({ ...options, seed: 2 }).sessions[0]!.seed).not.toBe(sessions[0]!.seed);
 });
 
-test('shards are disjoint and complete, with all algorithms of a start in the same shard', () => {
-  const parts = [1, 2, 3, 4].map((index) => text(planBenchmark({ ...options, shard: { index, count: 4 } })));
-  expect(parts.flat().sort()).toEqual(text(planBenchmark(options)).sort());
-  expect(parts.map((part) => part.length)).toEqual([4, 4, 2, 2]);
-});
-
 test('a plan reports traces and starts without room', () => {
   const traces = [testTrace('a', 240), testTrace('b', 300), testTrace('c', 47)];
   const { leftOut } = planBenchmark({ ...options, starts: parseStarts('at:0,61'), traces });
@@ -330,13 +324,6 @@ const planned = planBenchmark(options).sessions;
 const played = planned.map(({ trace, startSeconds, algorithm, seed }) =>
   testSession({ dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm, seed }),
 );
-
-test('a resumed plan splits into done and remaining sessions', () => {
-  const earlier = { file: 'r.json', results: testResults(played.slice(0, 5)) };
-  const { done, remains } = resumePlan(planned, earlier, scenario);
-  expect(done.map(sessionKey)).toEqual(played.slice(0, 5).map(sessionKey));
-  expect(remains).toEqual(planned.slice(5));
-});
 
 test('a resumed plan refuses results of another scenario, seed or command', () => {
   const resume = (results: ReturnType<typeof testResults>) => () =>
