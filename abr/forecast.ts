@@ -101,7 +101,7 @@ export interface SessionContext {
   /** UTC in ms of the time source at session second 0, and its uncertainty; undefined if unknown. */
   utcMsAtStart?: number;
   utcUncertaintySeconds?: number;
-  /** What the page loaded over the same link just before the session. */
+  /** What the page loaded over the same link just before the session, or what the other link carries in a second. */
   pageLoad?: { bits: number; seconds: number } | undefined;
   /** Seed of everything random. */
   seed: number;
@@ -112,7 +112,7 @@ export interface Forecaster {
   readonly name: string;
   /** Its forecasts have the right form. Default false: each is checked, and a wrong one is a fault. */
   readonly isChecked?: boolean;
-  /** Begins a session, and forgets the previous session. */
+  /** Begins a session, or goes on with a server on another link, and forgets what was before. */
   start(context: SessionContext): void;
   observe(observation: Observation): void;
   /**

@@ -19,7 +19,7 @@ test("another source begins a session without the last one's records, and foreca
   const forecast = expect.objectContaining({ source: 'steady' });
   expect(flow.session).toMatchObject({ number: 1, decision: { controller: 'mpc-l' }, forecast });
   flow.sourceEnded();
-  const none = { decision: undefined, forecast: undefined, requestedBits: 0, measured: [] };
+  const none = { decision: undefined, forecast: undefined, requestedBits: 0, downloads: [] };
   expect(flow.session).toMatchObject({ number: 2, started: false, ...none });
   expect(flow.controller).not.toBe(controller);
   expect(flow.clock.nowSeconds()).toBe(0);

@@ -73,12 +73,13 @@ export class Flow {
   }
 
   /** 1. A request for audio or video was sent. The session's clock starts with the first one for media. */
-  began(key: object, { isMedia, isOpaque, segment, live }: Beginning): void {
+  began(key: object, { isMedia, isOpaque, segment, live, url }: Beginning): void {
     if (!this.clock.isRunning && !isMedia) return;
     this.start();
     const { session, _sizes: sizes } = this;
     const atSeconds = this.clock.nowSeconds();
     if (live && segment) sizes.countLiveRequest();
+    if (segment) session.asks(url);
     const waits = live && session.live.requested(live, segment !== undefined, atSeconds);
     const request = new Request(atSeconds, {
       segment,
@@ -258,7 +259,7 @@ export class Flow {
     const assumed = isFirst ? port.assumed?.(options.host.linkBps()) : undefined;
     const clocks = this.clock.read();
     const state = playerState({ situation, inFlight, session, clocks, assumed, sizes, qualities, options });
-    const newest = this.forecasting?.flushAndForecast(state);
+    const newest = this.forecasting?.flushAndForecast(state, session);
     session.forecast = session.isOutdated ? undefined : newest;
     return { state, forecast: session.forecast };
   }

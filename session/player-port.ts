@@ -118,6 +118,8 @@ export interface Beginning {
   isOpaque?: boolean;
   /** In a live stream, the media that are requested. */
   live?: LiveMedia | undefined;
+  /** The request's URL. Default: all requests go to one server. */
+  url?: string | null | undefined;
 }
 
 /** What an adapter says of a request under way: more of the body, its headers, or another attempt. */

@@ -113,6 +113,40 @@ test('a response that is much faster and sooner than all others may come from a 
   expect([seen(), record().isOutdated]).toEqual([[7, 8, 9, 10], false]);
 });
 
+/** Downloads of `[server, Mbit/s, count]`; returns the known throughput in Mbit/s before each and after the last. */
+function served(...rows: [server: string, mbps: number, count?: number][]) {
+  const { record, begin, end } = started();
+  const known = rows.flatMap(([server, mbps, count = 1]) =>
+    Array.from({ length: count }, () => {
+      record().asks(`https://${server}/`);
+      const before = Math.round(record().knownBps() / 1e6);
+      end(begin(before), 4e6, 'whole', 4 / mbps, 0.1);
+      return before;
+    }),
+  );
+  return { record, known: [...known, Math.round(record().knownBps() / 1e6)] };
+}
+
+test('a server with another throughput has a history of its own, after two downloads and at each return', () => {
+  const { known } = served(['a', 8, 6], ['b', 1, 3], ['a', 8], ['b', 1]);
+  expect(known).toEqual([0, ...Array(5).fill(8), 8, 3, 1, 8, 1, 1]);
+});
+
+test('servers whose downloads are alike share a history, because one link limits both', () => {
+  const { known } = served(['a', 8, 5], ['b', 6, 2], ['b', 2, 5], ['a', 2]);
+  // The link became slow, and not the server.
+  expect(known.slice(-2)).toEqual([2, 2]);
+});
+
+test('each server has its own waits', () => {
+  const { record } = served(['a', 1], ['b', 1]);
+  const { origin } = record();
+  record().asks('https://a/');
+  expect(record().origin).not.toBe(origin);
+  record().asks('https://b/');
+  expect(record().origin).toBe(origin);
+});
+
 test('before anything is measured, responses much faster than the forecast are doubted', () => {
   const { record, begin, end, forecast } = started();
   forecast(1e6);

@@ -32,6 +32,15 @@ const DOUBTED_WAIT_SHARE = 0.5;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
+/**
+ * After a change of server, this many downloads show whether the same link limits it, as near the viewer. Over another
+ * link, their throughput differs by this factor, as ln.
+ */
+const DOWNLOADS_TO_COMPARE = 2;
+const OTHER_LINK_LOG = 0.7;
+/** Whom an absolute URL asks. */
+const ORIGIN = /^\w+:\/\/[^/]+/;
+
 /** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
 const CLOCK_SLACK_SECONDS = 0.01;
 
@@ -47,13 +56,15 @@ export interface End {
 export class Session {
   /** The player has had media to show. */
   started = false;
-  /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
-  measured: readonly Download[] = [];
+  /** The server that video was requested from last. */
+  origin = new OriginWaits();
+  /** By the origin of URLs; empty if that is unknown. */
+  private readonly _origins = new Map<string, OriginWaits>();
   /** Faster or doubted ones since the last measured one, counted as at least `FAST_SECONDS` long. */
   bounds: readonly Download[] = [];
   /** Some of the bounds may come from a cache, though nothing slower was measured: the forecast is lower. */
   isDoubted = false;
-  /** Complete video downloads, without those from a cache. */
+  /** Complete video downloads of this server in a row, without those from a cache. */
   wholeDownloads = 0;
   /** The video segment requested last; undefined at the start and after a seek. */
   last: Segment | undefined;
@@ -71,7 +82,6 @@ export class Session {
   /** The latest forecast that the controller got. */
   forecast: ValidForecast | undefined;
   readonly live = new LiveStream();
-  readonly origin = new OriginWaits();
   /** Sizes of the ended video downloads. */
   private _endedBits = 0;
 
@@ -80,6 +90,11 @@ export class Session {
     readonly number = 1,
     private readonly _downloadsKept = DOWNLOADS_KEPT,
   ) {}
+
+  /** Finished and abandoned video downloads that took `FAST_SECONDS` or more over this link, oldest first. */
+  get measured(): readonly Download[] {
+    return this.origin.link.measured;
+  }
 
   /** The downloads that show the throughput, oldest first: lower bounds if none was measured or all are outdated. */
   get downloads(): readonly Download[] {
@@ -121,6 +136,15 @@ export class Session {
   sought(): boolean {
     if (this.started) this.last = this.beforeLastBps = this.choice = undefined;
     return this.started;
+  }
+
+  /** Video is requested from this URL: what is known of its server counts from now on. */
+  asks(url: string | null | undefined): void {
+    const { _origins: known, origin } = this;
+    const [name] = ORIGIN.exec(url!) || [''];
+    this.origin = known.get(name) || (known.size ? new OriginWaits(origin.link, DOWNLOADS_TO_COMPARE) : origin);
+    known.set(name, this.origin);
+    if (this.origin !== origin) this.wholeDownloads = 0;
   }
 
   /** A video request for the last segment repeats it. */
@@ -184,21 +208,32 @@ export class Session {
     const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = request;
     const { bitrateBps } = segment.representation;
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
+    const { link } = this.origin;
     if (linkSeconds >= FAST_SECONDS && !isDoubted) {
       // A measured download confirms the bounds before it: the link became fast.
       const isConfirmed = DOUBTED_FACTOR * receivedBits > linkSeconds * throughputBps(this.bounds);
-      if (this.isOutdated && isConfirmed) this.measured = this.bounds;
+      if (this.isOutdated && isConfirmed) link.measured = this.bounds;
       this.bounds = [];
       this.isDoubted = false;
       const { requestedAtSeconds: sent, firstByteAtSeconds } = request.state(requestedAtSeconds);
       const latency =
         firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent - originSeconds };
-      this.measured = this._newest(this.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
+      link.measured = this._newest(link.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
+      if (--this.origin.toCompare === 0) this._compare(link.measured);
     } else if (!abandoned) {
       this.isDoubted ||= isDoubted;
       const atLeast = Math.max(linkSeconds, FAST_SECONDS);
       this.bounds = this._newest(this.bounds, { ...ended, downloadSeconds: atLeast });
     }
+  }
+
+  /** If the first downloads of a server differ from those before, they begin the history of another link. */
+  private _compare(downloads: readonly Download[]): void {
+    const measured = downloads.slice(-DOWNLOADS_TO_COMPARE);
+    const before = downloads.slice(0, -DOWNLOADS_TO_COMPARE);
+    if (Math.abs(Math.log(throughputBps(measured) / throughputBps(before))) < OTHER_LINK_LOG) return;
+    this.origin.link.measured = before;
+    this.origin.link = { measured };
   }
 
   /**
@@ -246,8 +281,8 @@ function throughputBps(downloads: readonly Download[]): number {
 }
 
 /*
- * Waits for a first byte that the origin causes and not the link: a packager starts, or no cache has the segment.
- * They are learnt per representation, on demand. `LiveWaits` learns the waits for a live encoder.
+ * What is known of a server: its link, and the waits for a first byte that the origin causes and not the link. A packager
+ * starts, or no cache has the segment. Waits are learnt per representation, on demand. `LiveWaits` learns the waits for a live encoder.
  */
 
 /** If bits come at least half as fast as before, a longer wait before them, after a switch, is the origin's. */
@@ -297,6 +332,15 @@ export class OriginWaits {
   private _broken: Broken | undefined;
   /** The representation of the latest video download. */
   private _lastId: string | undefined;
+
+  /**
+   * `link` limits the server: the link of the server before, until downloads show another. `toCompare`: downloads until
+   * they are compared.
+   */
+  constructor(
+    public link: { measured: readonly Download[] } = { measured: [] },
+    public toCompare = 0,
+  ) {}
 
   /** Seconds to the first byte of a request, of video for this representation; `Infinity` before the first request. */
   expectedSeconds(nowSeconds: number, id?: string): number {

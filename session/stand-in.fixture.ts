@@ -38,6 +38,8 @@ export interface Sent {
 
 export abstract class StandIn {
   readonly media = new FakeMedia();
+  /** The next requests go to it. */
+  server = 'https://media.example';
   readonly listeners = new Map<string, Set<(event: object) => void>>();
   /** What the plugin has left in the player. */
   abstract readonly left: number;

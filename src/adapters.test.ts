@@ -93,6 +93,22 @@ describe.each(Object.entries(PLAYERS))('%s', (name, start) => {
     }
   });
 
+  test('after a change of server, its own throughput counts, and that of the other one at its return', () => {
+    const { player, state } = scripted();
+    let index = 0;
+    const seconds = (server: string, ...all: number[]) => {
+      player.server = `https://${server}.example`;
+      for (const one of all) player.download(index++, 4e6, one);
+      player.ask();
+      return state().downloads.map(({ downloadSeconds }) => Math.round(10 * downloadSeconds) / 10);
+    };
+    expect(seconds('fast', 0.5, 0.5)).toEqual([0.5, 0.5]);
+    expect(seconds('slow', 2)).toEqual([0.5, 0.5, 2]);
+    expect(seconds('slow', 2)).toEqual([2, 2]);
+    expect(seconds('fast', 0.6)).toEqual([0.5, 0.5, 0.6]);
+    expect(seconds('slow', 2)).toEqual([2, 2, 2]);
+  });
+
   test('until something is measured, the state has the rates that player and browser assume', () => {
     Object.assign(navigator, { connection: { downlink: 10 } });
     const { player, state } = scripted();

@@ -5,6 +5,7 @@ import { ForecastChain } from '../../predictor/forecast/chain.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import type { SessionClock } from '../clock.ts';
 import type { Events } from '../page/events.ts';
+import type { Session } from '../session.ts';
 import type { Clocks } from '../state.ts';
 
 export interface ForecastingOptions {
@@ -31,6 +32,8 @@ export class Forecasting {
   /** The page has forecasters of its own, which may work between two forecasts. */
   readonly hasPageForecasters: boolean;
   private _isStarted = false;
+  /** The link that the forecasters have observed last. */
+  private _link: object | undefined;
   /** UTC at second 0 of the session, as it was reported to the forecasters. */
   private _utc: { utcMsAtStart: number; utcUncertaintySeconds: number } | undefined;
 
@@ -48,8 +51,13 @@ export class Forecasting {
     if (this._isStarted) return;
     this._isStarted = true;
     this.meter = this._newMeter();
+    this._link = undefined;
     this._utc = utcAtStart(clock.read());
-    this._chain.start({ seed: this._options.seed, pageLoad: this._options.pageLoad?.(), ...this._utc });
+    this._startChain(this._options.pageLoad?.());
+  }
+
+  private _startChain(pageLoad: SessionContext['pageLoad']): void {
+    this._chain.start({ seed: this._options.seed, pageLoad, ...this._utc });
   }
 
   /** The session is over. */
@@ -62,10 +70,13 @@ export class Forecasting {
     if (this._options.onStop) this._options.onStop();
   }
 
-  /** Passes all that was measured until now to the forecasters; returns the newest forecast, if any. */
-  flushAndForecast(clocks: Clocks): ValidForecast | undefined {
+  /** Passes all that was measured until now to the forecasters, or a change of link; returns the newest forecast, if any. */
+  flushAndForecast(clocks: Clocks, session?: Session): ValidForecast | undefined {
     const { nowSeconds, utcMs } = clocks;
     this.meter.advance(nowSeconds);
+    const link = session?.origin.link;
+    if (this._link && link !== this._link) this._startChain({ bits: session!.knownBps(), seconds: 1 });
+    this._link = link;
     const utc = utcAtStart(clocks);
     // The session's clock stands until its first request.
     if (utc && nowSeconds > 0 && !this._isKnown(utc)) {

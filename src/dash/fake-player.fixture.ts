@@ -205,6 +205,7 @@ export class FakePlayer extends StandIn {
     const request = {
       type: 'MediaSegment',
       mediaType: 'video',
+      url: `${this.server}/${index}.m4s`,
       index,
       startTime: index * SEGMENT_SECONDS,
       duration: SEGMENT_SECONDS,

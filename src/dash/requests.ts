@@ -20,7 +20,7 @@ export class Requests {
 
   readonly handlers = {
     fragmentLoadingStarted: ({ request }: RequestEvent) => {
-      const { type, mediaType } = request;
+      const { type, mediaType, url } = request;
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
@@ -29,6 +29,7 @@ export class Requests {
         isMedia,
         segment: isMedia && isVideo ? segmentOf(request, live, bitrates) : undefined,
         live: isMedia && isLive(request.representation!) ? live.media(request) : undefined,
+        url,
       });
     },
     loadingProgress: ({ request }: RequestEvent) =>

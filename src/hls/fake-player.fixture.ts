@@ -148,6 +148,7 @@ export class FakePlayer extends StandIn {
   request(frag: MediaFragment, part?: Part, counts: Partial<LoaderStats> = {}): LoaderStats {
     const stats = { ...newStats(), ...counts };
     (part ?? frag).stats = stats;
+    frag.url = `${this.server}/${frag.relurl}`;
     this._stats = stats;
     const abort = () => {
       stats.aborted = true;

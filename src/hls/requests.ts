@@ -122,6 +122,7 @@ export class Requests {
       isMedia: true,
       isOpaque: this._hidesProgress || !stats || isPretended(stats),
       segment: isVideo ? segmentOf(hls, frag) : undefined,
+      url: frag.url,
       live: time && { ...time, startSeconds: frag.start, segmentSeconds: wholeSeconds(frag, hls.latestLevelDetails) },
     });
   }

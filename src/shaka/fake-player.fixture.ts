@@ -217,7 +217,7 @@ export class FakePlayer extends StandIn {
     if (representation !== undefined) this.active = this.variants[representation];
     const sentMs = performance.now();
     const { streamDataCallback } = this;
-    const request: ShakaRequest = { uris: [`https://media.example/${index}.m4s`], headers: {}, streamDataCallback };
+    const request: ShakaRequest = { uris: [`${this.server}/${index}.m4s`], headers: {}, streamDataCallback };
     if (this.config.cmcd.enabled) request.uris[0] += '?CMCD=d%3D4000';
     const context = { type, stream: this.active!.video!, segment: segmentAt(index) };
     for (const filter of this.filters) filter(1, request, context);

@@ -138,7 +138,12 @@ export class Requests {
       counter: isInChunks ? new ChunkCounter() : undefined,
     };
     this._known.set(request, known);
-    flow.began(request, { isMedia, segment: video, live: live ?? undefined });
+    flow.began(request, {
+      isMedia,
+      segment: video,
+      live: live ?? undefined,
+      url: (request as ShakaRequest).uris[0],
+    });
     if (video) this._playing()?.requested();
     if (instead) port.abandon(instead);
     return known;
