@@ -79,19 +79,19 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   protected readonly link: PiecewisePath;
   protected readonly access: Sender;
   protected attempt: Attempt | undefined;
-  private followedEndSeconds = 0;
+  private _followedEndSeconds = 0;
   protected flow!: Flow;
-  private readonly controller: ObservedController;
-  private readonly offsetSeconds: number;
-  private readonly initialised: boolean[];
-  private readonly sizes: readonly (readonly number[])[];
-  private readonly ladder: Situation['ladder'];
-  private loading!: Loading;
-  private wastedBits = 0;
-  private ended: Pick<SessionResult, 'endedBy' | 'fault'> | undefined;
-  private readonly pending = new Set<QueuedEvent>();
+  private readonly _controller: ObservedController;
+  private readonly _offsetSeconds: number;
+  private readonly _initialised: boolean[];
+  private readonly _sizes: readonly (readonly number[])[];
+  private readonly _ladder: Situation['ladder'];
+  private _loading!: Loading;
+  private _wastedBits = 0;
+  private _ended: Pick<SessionResult, 'endedBy' | 'fault'> | undefined;
+  private readonly _pending = new Set<QueuedEvent>();
   /** A fault of the simulator itself. */
-  private failure: unknown;
+  private _failure: unknown;
 
   /** @throws {RangeError} for a trace without capacity. */
   constructor(
@@ -104,11 +104,11 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.segmentCount = options.segmentCount ?? scenario.segmentCount;
     this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
     this.access = options.access ?? new SharedLink().access();
-    this.offsetSeconds = this.access.offsetSeconds;
-    this.sizes = resolveScenario(scenario).segmentSizesBits;
-    this.ladder = scenario.ladderBps.map((bitrateBps, i) => ({ id: idOf(i), bitrateBps }));
-    this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
-    this.controller = new ObservedController(options.controller, options);
+    this._offsetSeconds = this.access.offsetSeconds;
+    this._sizes = resolveScenario(scenario).segmentSizesBits;
+    this._ladder = scenario.ladderBps.map((bitrateBps, i) => ({ id: idOf(i), bitrateBps }));
+    this._initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
+    this._controller = new ObservedController(options.controller, options);
   }
 
   protected abstract readonly playback: MediaElement;
@@ -133,12 +133,12 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
 
   /** Joins, and queues the first events. */
   start(): void {
-    const { options, queue, controller, scenario } = this;
+    const { options, queue, _controller: controller, scenario } = this;
     const { trace, utcErrorSeconds = 0 } = options;
     const utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + utcErrorSeconds) * 1000;
     const host = virtualHost(
       queue,
-      (action) => this.run(action),
+      (action) => this._run(action),
       () => utcMsAtStart + this.nowSeconds * 1000,
     );
     const events = new Events({ logger: null, host });
@@ -155,7 +155,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.flow = new Flow(this, resolved, events);
     events.on('fault', ({ code, message, cause }) => {
       if (code === 'forecaster-failed') return;
-      if (code !== 'controller-failed') this.failure ??= cause ?? new Error(message);
+      if (code !== 'controller-failed') this._failure ??= cause ?? new Error(message);
       this.finish({ endedBy: 'fault', fault: cause instanceof Error ? (cause.stack ?? message) : message });
     });
     this.at(0, () => this.join());
@@ -164,12 +164,12 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   protected abstract join(): void;
 
   get nowSeconds(): number {
-    return this.queue.nowSeconds - this.offsetSeconds;
+    return this.queue.nowSeconds - this._offsetSeconds;
   }
 
   get isOver(): boolean {
-    if (this.failure) throw this.failure;
-    return this.ended !== undefined;
+    if (this._failure) throw this._failure;
+    return this._ended !== undefined;
   }
 
   /** The URL of the next request, if there are several servers. */
@@ -188,7 +188,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const end = this.bufferedUntilSeconds();
     return {
       period: this.period,
-      ladder: this.ladder,
+      ladder: this._ladder,
       playback: {
         segmentSeconds: scenario.segmentSeconds,
         bufferLevelSeconds: playback.bufferLevelSeconds,
@@ -199,7 +199,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       bufferedUntilSeconds: end,
       playableUntilSeconds: end,
       live: this.position(),
-      indexedBits: (id, index) => (this.options.learnsSizes ? undefined : this.sizes[index]?.[indexOf(id)]),
+      indexedBits: (id, index) => (this.options.learnsSizes ? undefined : this._sizes[index]?.[indexOf(id)]),
     };
   }
 
@@ -212,44 +212,44 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   }
 
   abandon(choice: Choice): void {
-    this.loading.abandonedBits += this.giveUp();
-    this.request(choice);
+    this._loading.abandonedBits += this.giveUp();
+    this._request(choice);
   }
 
   /** Reschedules the flight, whose end may have moved because the link is shared differently. */
   followLink(): void {
     const { attempt } = this;
-    if (attempt === undefined || attempt.flight.endsAtSeconds === this.followedEndSeconds || this.isOver) return;
+    if (attempt === undefined || attempt.flight.endsAtSeconds === this._followedEndSeconds || this.isOver) return;
     this.forgetEvents();
-    this.follow(attempt);
+    this._follow(attempt);
   }
 
-  private follow(attempt: Attempt): void {
-    this.followedEndSeconds = attempt.flight.endsAtSeconds;
+  private _follow(attempt: Attempt): void {
+    this._followedEndSeconds = attempt.flight.endsAtSeconds;
     attempt.follow();
   }
 
   /** Runs `action` at a second that is not before now, if the session is not over then. */
   protected at(seconds: number, action: () => void): QueuedEvent {
-    const event = this.queue.at(Math.max(this.queue.nowSeconds, seconds + this.offsetSeconds), () => {
-      this.pending.delete(event);
-      this.run(action);
+    const event = this.queue.at(Math.max(this.queue.nowSeconds, seconds + this._offsetSeconds), () => {
+      this._pending.delete(event);
+      this._run(action);
     });
     return event;
   }
 
   /** As `at`, for events that the present segment waits for. `forgetEvents` cancels them. */
   protected soon(seconds: number, action: () => void): void {
-    this.pending.add(this.at(seconds, action));
+    this._pending.add(this.at(seconds, action));
   }
 
   protected forgetEvents(): void {
-    for (const event of this.pending) this.queue.cancel(event);
-    this.pending.clear();
+    for (const event of this._pending) this.queue.cancel(event);
+    this._pending.clear();
   }
 
   /** Advances playback to now. If the session has not ended by then, runs `action`. */
-  private run(action: () => void): void {
+  private _run(action: () => void): void {
     if (this.isOver) return;
     const endsAtSeconds = this.endsAtSeconds();
     this.playback.advanceTo(Math.min(this.nowSeconds, endsAtSeconds));
@@ -258,7 +258,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   }
 
   protected begin(index: number): void {
-    this.loading = { index, stallSecondsBefore: this.playback.stallSeconds, abandonedBits: 0, reason: '' };
+    this._loading = { index, stallSecondsBefore: this.playback.stallSeconds, abandonedBits: 0, reason: '' };
     this.lookFor(index);
   }
 
@@ -268,28 +268,28 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     // A controller that failed ends the session after this event.
     if (choice === undefined) return;
     const { waitSeconds = 0 } = this.flow.session.decision!;
-    if (waitSeconds > 0) this.soon(this.nowSeconds + waitSeconds, () => this.request(choice));
-    else this.request(choice);
+    if (waitSeconds > 0) this.soon(this.nowSeconds + waitSeconds, () => this._request(choice));
+    else this._request(choice);
   }
 
-  private request(choice: Choice): void {
-    const { loading } = this;
+  private _request(choice: Choice): void {
+    const { _loading: loading } = this;
     const representation = indexOf(choice.representationId);
     loading.reason = this.flow.session.decision!.reason;
     const isFirst = this.hasFirstInit && this.rows.length === 0 && loading.first === undefined;
-    const isInitialised = this.initialised[representation] || isFirst;
-    this.initialised[representation] = true;
-    if (isInitialised) this.sendWhenThere(representation);
-    else this.initialise(() => this.sendWhenThere(representation));
+    const isInitialised = this._initialised[representation] || isFirst;
+    this._initialised[representation] = true;
+    if (isInitialised) this._sendWhenThere(representation);
+    else this._initialise(() => this._sendWhenThere(representation));
   }
 
-  private sendWhenThere(representation: number): void {
-    const missing = this.missingSeconds(this.loading.index);
-    if (missing > 0) this.soon(this.nowSeconds + missing, () => this.send(representation));
-    else this.send(representation);
+  private _sendWhenThere(representation: number): void {
+    const missing = this.missingSeconds(this._loading.index);
+    if (missing > 0) this.soon(this.nowSeconds + missing, () => this._send(representation));
+    else this._send(representation);
   }
 
-  private initialise(then: () => void): void {
+  private _initialise(then: () => void): void {
     const { scenario, nowSeconds } = this;
     const { flow } = this;
     const { initSegmentBits: bits } = scenario.browser;
@@ -302,20 +302,20 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       flow.ended(flight, 'whole');
       then();
     };
-    this.fly(flight, undefined, () => this.soon(flight.endsAtSeconds, end));
+    this._fly(flight, undefined, () => this.soon(flight.endsAtSeconds, end));
     flow.began(flight, { isMedia: false });
   }
 
-  private fly(flight: Airborne, representation: number | undefined, follow: () => void): void {
+  private _fly(flight: Airborne, representation: number | undefined, follow: () => void): void {
     this.access.begin(flight);
     this.attempt = { flight, representation, follow };
-    this.follow(this.attempt);
+    this._follow(this.attempt);
   }
 
-  private send(representation: number): void {
-    const { loading, scenario, flow, playback } = this;
+  private _send(representation: number): void {
+    const { _loading: loading, scenario, flow, playback } = this;
     const { index } = loading;
-    const sizeBits = this.sizes[index]![representation]!;
+    const sizeBits = this._sizes[index]![representation]!;
     loading.first ??= { requestedAtSeconds: this.nowSeconds, bufferLevelSeconds: playback.bufferLevelSeconds };
     const flight = this.newFlight(index, sizeBits);
     const segment: Segment = {
@@ -327,12 +327,12 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       indexedBits: this.options.learnsSizes ? undefined : sizeBits,
     };
     flow.began(flight, { isMedia: true, segment, live: this.live(index), url: this.url });
-    this.fly(flight, representation, () => this.read(flight));
+    this._fly(flight, representation, () => this.read(flight));
   }
 
   /** The body has arrived. */
   protected complete(): void {
-    const { loading, playback, scenario, flow } = this;
+    const { _loading: loading, playback, scenario, flow } = this;
     const { flight, representation } = this.attempt!;
     const { index, first } = loading;
     this.forgetEvents();
@@ -370,25 +370,25 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     if (representation === undefined) return 0;
     flow.progressed(flight, { totalBits: receivedBits });
     flow.ended(flight, 'abandoned');
-    this.wastedBits += receivedBits;
+    this._wastedBits += receivedBits;
     return receivedBits;
   }
 
   protected finish(end: Pick<SessionResult, 'endedBy' | 'fault'>): void {
     if (this.isOver) return;
-    const { wastedBits } = this;
+    const { _wastedBits: wastedBits } = this;
     this.giveUp();
     // The end of a stream wastes nothing.
-    if (end.endedBy === 'end') this.wastedBits = wastedBits;
-    this.ended = end;
+    if (end.endedBy === 'end') this._wastedBits = wastedBits;
+    this._ended = end;
     this.flow.stop();
   }
 
   /** The result of a session that is over. */
   result(more: Partial<SessionResult> = {}): SessionResult {
-    const { options, rows, playback, scenario, controller } = this;
+    const { options, rows, playback, scenario, _controller: controller } = this;
     const { trace } = options;
-    const end = this.ended!;
+    const end = this._ended!;
     // The rows of a finished session have all stalls and all abandoned bits.
     const hasUnfinished = scenario.live !== undefined || end.endedBy !== 'end';
     const stallOfRows = rows.reduce((sum, row) => sum + row.stallSeconds, 0);
@@ -410,7 +410,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
           stalls: playback.stalls,
           segmentCount: scenario.live ? rows.length : this.segmentCount,
           unfinishedStallSeconds: hasUnfinished ? playback.stallSeconds - stallOfRows : 0,
-          unfinishedBits: hasUnfinished ? this.wastedBits - wasteOfRows : 0,
+          unfinishedBits: hasUnfinished ? this._wastedBits - wasteOfRows : 0,
         },
         scenario,
       ),
