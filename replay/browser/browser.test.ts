@@ -157,10 +157,12 @@ test('fewer sessions play at a time while downloads come late, and more again af
     for (const late of rejected) contexts.played(contexts.count, late);
     return contexts.counts;
   };
-  expect(playedBy(new Contexts(8, 1, false), 0, 8, 2, 1, 0, 1)).toEqual([8, 4, 2, 1]);
+  expect(playedBy(new Contexts(8, 1, false), 0, 8, 2, 1, 0, 1)).toEqual([8, 4, 2, 1, 2, 1]);
   expect(playedBy(new Contexts(8, 4, false), 1, 5, 4)).toEqual([8, 7, 4]);
   expect(playedBy(new Contexts(4, 1, false), 1, ...Array(12).fill(0))).toEqual([4, 3, 4]);
   expect(playedBy(new Contexts(4, 1, true), 4, 4, 0)).toEqual([4]);
+  // Once the host has carried eight, it recovers quickly from a busy while.
+  expect(playedBy(new Contexts(8, 1, false), 0, 8, 4, 2, 0, 0, 0, 0)).toEqual([8, 4, 2, 1, 2, 4, 8]);
 });
 
 test('a host that plays not even one session on time is told from one that was busy', () => {

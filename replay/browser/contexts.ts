@@ -3,7 +3,10 @@
  * rejected and play again, so the first batches measure what the host delivers on time.
  */
 
-/** After as many batches without a rejection, one more session plays at the same time. */
+/**
+ * After as many batches without a rejection, one more session plays at the same time. A host that once carried twice as
+ * many was only busy for a while: one such batch doubles the count.
+ */
 const CLEAN_BATCHES = 5;
 /** If the host is too slow for one session as many times in a row, and has never been quick enough, it never will be. */
 const MOST_ALONE = 3;
@@ -14,6 +17,8 @@ export class Contexts {
   private _clean = 0;
   private _aloneLate = 0;
   private _accepted = 0;
+  /** The most sessions that were all on time. */
+  private _carried = 0;
 
   /** `least`: players of a household, which play together. A fixed count stays. */
   constructor(
@@ -44,10 +49,13 @@ export class Contexts {
     this._aloneLate = rejected > 0 && this.count === this._least ? this._aloneLate + 1 : 0;
     if (this._isFixed) return;
     const { count } = this;
+    if (rejected === 0) this._carried = Math.max(this._carried, sessions);
+    const isRecovering = 2 * count <= this._carried;
     // Half of the sessions late: far too many at a time. A single late one: a little.
     const lower = 2 * rejected >= sessions ? Math.floor(count / 2) : count - 1;
     const isClean = this._clean >= CLEAN_BATCHES && count < this._most;
-    const next = rejected > 0 ? Math.max(this._least, lower) : count + (isClean ? 1 : 0);
+    const higher = isRecovering ? 2 * count : count + (isClean ? 1 : 0);
+    const next = rejected > 0 ? Math.max(this._least, lower) : higher;
     if (next === count) return;
     this._clean = 0;
     this.counts.push(next);
