@@ -4,7 +4,7 @@ import type { AnswerRecord } from '../observed-controller.ts';
 import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates, traceUntil } from './made-up.fixture.ts';
+import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { Playback } from './player/playback.ts';
 import type { SimulationOptions } from './simulation-options.ts';
