@@ -236,8 +236,8 @@ describe('story', () => {
     const twice: Stalls = [3, 7].map((from) => [from, from + 1]);
     const same = 'A’s picture is as good (59 and 59 of 100), with as much data.';
     expect(story([], [])).toBe(`In 20 s no picture froze. ${same}`);
-    expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze once, for 1.3 s; B never froze. ${same}`);
-    expect(story([], twice)).toBe(`In 20 s A never froze; B froze 2 times, for 2.0 s in all. ${same}`);
+    expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze for 1.3 s; B never froze. ${same}`);
+    expect(story([], twice)).toBe(`In 20 s A never froze; B froze for 2.0 s. ${same}`);
     expect(story([])).toBe('In 20 s A never froze. Quality: A 59 of 100. Data: A 0.0 MB per hour.');
   });
 

@@ -17,13 +17,15 @@ const NEWS_SECONDS = 8;
 /** A smaller share of the data counts as none. */
 const SAME_SHARE = 0.03;
 
-/** Says how often and for how long each picture froze, its quality and its data. Equal players count together. */
+/** Says for how long each picture froze, its quality and its data. Equal players count together. */
 export function storyOf(run: DemoRun): string {
   if (run.players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
   const kinds = kindsIn(run);
   const own = kinds.find(({ algorithm }) => algorithm.startsWith('mpc-l')) ?? kinds[0]!;
   const others = kinds.filter((kind) => kind !== own);
-  const froze = [own, ...others].map(({ title, count, total }) => `${title} ${frozenText(count, total)}`);
+  const froze = [own, ...others].map(
+    ({ title, count, total }) => `${title} ${count === 0 ? 'never froze' : `froze for ${seconds(total)}`}`,
+  );
   const hasFrozen = kinds.some(({ count }) => count > 0);
   const text = hasFrozen || others.length === 0 ? froze.join('; ') : 'no picture froze';
   return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. ${pictureText(own, others)}`;
@@ -61,12 +63,6 @@ function pictureText(own: Kind, others: readonly Kind[]): string {
   const much = `${Math.round(100 * Math.abs(more))}\u00a0%`;
   const data = Math.abs(more) < SAME_SHARE ? 'as much' : `${much} ${more > 0 ? 'more' : 'less'}`;
   return `${own.title}’s picture is ${look} (${own.quality} and ${other!.quality} of 100), with ${data} data.`;
-}
-
-function frozenText(count: number, total: number): string {
-  if (count === 0) return 'never froze';
-  const time = seconds(total);
-  return count === 1 ? `froze once, for ${time}` : `froze ${count} times, for ${time} in all`;
 }
 
 /** Describes a handover that is expected or just over, or else a stall that a player escaped; undefined without news. */

@@ -21,7 +21,7 @@ const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
 
 /** A player's figures: freezes, mean quality, data, current quality, and time behind live or startup delay. */
 const FIGURES = [
-  ...[/^never$|^\d+\.\d+\ss, \d+\s×$/, /^\d+ of 100$/, /^[\d.]+\s[MG]B, [\d.]+\s[MG]B\/h$/],
+  ...[/^never$|^\d+\.\d+\ss$/, /^\d+ of 100$/, /^[\d.]+\s[MG]B, [\d.]+\s[MG]B\/h$/],
   ...[/^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/],
 ];
 
