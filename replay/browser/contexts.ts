@@ -4,8 +4,8 @@
  */
 
 /**
- * After as many batches without a rejection, one more session plays at the same time. A host that once carried twice as
- * many was only busy for a while: one such batch doubles the count.
+ * After as many batches without a rejection, one more session plays at the same time. While the host plays at most half
+ * of what it once carried, it was only busy for a while, and one batch without a rejection doubles the count.
  */
 const CLEAN_BATCHES = 5;
 /** If the host is too slow for one session as many times in a row, and has never been quick enough, it never will be. */
