@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type * as onnx from '../../predictor/onnx/index.ts';
 import type * as serviceClient from '../../predictor/service-client/index.ts';
 import { startService, syntheticDish } from '../../service/index.ts';
-import { built, ROOT } from '../builds.ts';
+import { built, ROOT, TIMING } from '../builds.ts';
 import {
   CORE,
   CORE_MODERN,
@@ -27,7 +27,11 @@ test.describe('a service beside a simulated dish', () => {
       use({ '/leo-abr.service.js': ['text/javascript', built('plugin-service', 'leo-abr.service.js')] }),
   });
 
-  test("decisions use a service's forecasts, and go on without it", CORE, async ({ labPage, stream }) => {
+  // The service and the page must measure the same link.
+  test("decisions use a service's forecasts, and go on without it", { tag: [CORE.tag, TIMING.tag] }, async ({
+    labPage,
+    stream,
+  }) => {
     const linkBps = 4e6;
     const capacity = { startUtcMs: 0, wrapSeconds: 15, stepEndsSeconds: [15], ratesBps: [linkBps] };
     const dish = syntheticDish({ seed: 1, capacity });
