@@ -1,6 +1,7 @@
 /** The weights and qualities that a controller plans on in a scenario. */
 
 import { bitrateWeights, type QoeWeights } from '../abr/index.ts';
+import { nearestLevel } from '../abr/statistics/distributions.ts';
 import type { QualityOf } from '../session/segment-lists.ts';
 import { type Pictures, weightsOfPictures } from '../session/state.ts';
 import type { Plan } from './algorithms.ts';
@@ -20,13 +21,12 @@ export function scenarioWeights(
   const linear = { ...bitrateWeights('linear', ladderBps), mu, lambda };
   const encodings = encodingsOf(scenario);
   const weightsOf = weightsOfPictures(objective, pricePerMbps);
+  // The variants of HLS declare mean bitrates, which differ a little from the ladder's.
+  const encodingOf = (bitrateBps: number) => ({ ...encodings[nearestLevel(ladderBps, bitrateBps)], bitrateBps });
   return ({ ladder, live }) =>
     objective === 'linear'
       ? linear
-      : weightsOf({
-          ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps, ...encodings[ladderBps.indexOf(bitrateBps)] })),
-          live,
-        });
+      : weightsOf({ ladder: ladder.map(({ id, bitrateBps }) => ({ ...encodingOf(bitrateBps), id })), live });
 }
 
 /** The qualities of the scenario's segments, if any. `indexOf` returns a representation id's index in the ladder. */

@@ -5,6 +5,7 @@ import { between, forAll } from '../abr/property.fixture.ts';
 import { parseAlgorithm } from './algorithms.ts';
 import { type CatchUp, type CatchUpSituation, catchUpRate } from './catch-up.ts';
 import { householdNamed, parseHousehold } from './households.ts';
+import { scenarioWeights } from './objective.ts';
 import { browserOracle } from './oracle/browser-oracle.ts';
 import { importOwnAlgorithms, isOwnAlgorithm } from './own-algorithm.ts';
 import { parseScenario, resolveScenario, scenarioNamed } from './scenario-file.ts';
@@ -106,6 +107,20 @@ test.each([
   ['{', /mine.json: expected a JSON object/],
 ])('refuses %j', (scenario, message) => {
   expect(() => parse(scenario)).toThrow(message);
+});
+
+test('the sizes of pictures are those of the ladder, also where HLS declares other mean bitrates', () => {
+  const { ladderBps, ...scenario } = SCENARIOS['hd-16']!;
+  const qualityOf = (factor: number) => {
+    const ladder = ladderBps.map((bps, i) => ({ id: String(i), bitrateBps: bps * factor }));
+    const weights = scenarioWeights(
+      { ...scenario, ladderBps },
+      { objective: 'perceived' },
+    )({ ladder, live: undefined });
+    return ladder.map(({ bitrateBps }) => weights.quality(bitrateBps));
+  };
+  const exact = qualityOf(1);
+  for (const [i, quality] of qualityOf(1.013).entries()) expect(Math.abs(quality - exact[i]!)).toBeLessThan(1);
 });
 
 test('an unknown name lists the known ones', () => {
