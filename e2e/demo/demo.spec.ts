@@ -278,7 +278,7 @@ test('fits a phone; settings unfold; passes axe, light and dark', async ({ page,
   await open(CALM.replace('mpc-d', 'mpc-d,dynamic'));
   await untilPlayed(page, 1);
   const top = async (selector: string) => (await page.locator(selector).first().boundingBox())!.y;
-  expect((await top('#players')) - (await top('#controls'))).toBeLessThan(210);
+  expect((await top('#players')) - (await top('#controls'))).toBeLessThan(220);
   await expect(page.getByRole('combobox', { name: 'Stream' })).toBeHidden();
   await openSettings(page);
   await expect(page.getByRole('combobox', { name: 'Stream' })).toBeVisible();
