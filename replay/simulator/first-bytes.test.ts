@@ -174,9 +174,8 @@ class SlowOrigin extends OnDemandPlayer {
   waitSeconds!: Wait;
 
   protected override newFlight(index: number, sizeBits: number): Flight {
-    const { sizes } = this as unknown as { sizes: number[][] };
     const { requested, scenario } = this;
-    const representation = sizes[index]!.indexOf(sizeBits);
+    const representation = resolveScenario(scenario).segmentSizesBits[index]!.indexOf(sizeBits);
     const asked = requested.filter((one) => one === representation).length;
     const wait = this.waitSeconds({ representation, asked, before: requested.at(-1) });
     requested.push(representation);
