@@ -30,7 +30,7 @@ const PLAYS: readonly [LinkName, boolean][] = [
 /** Number of rows that a page plays side by side. With more rows, the page is too busy to measure its links. */
 const ROWS_PER_PAGE = 4;
 /** The tolerance covers a pause of the host. */
-const TOLERATED_STALL_SECONDS = 1.5;
+const TOLERATED_STALL_SECONDS = 2;
 
 /** With short buffers, players send later requests when the page is quiet. */
 const SHORT_BUFFERS: Partial<Record<LabPlayerName, object>> = {
