@@ -110,7 +110,7 @@ export interface SessionContext {
 /** A source of forecasts. `latest` never waits for a new forecast. */
 export interface Forecaster {
   readonly name: string;
-  /** Its forecasts have the right form. Default false: each is checked, and a wrong one is a fault. */
+  /** Its forecasts always have the right form. Default false: each is checked, and a wrong one is a fault. */
   readonly isChecked?: boolean;
   /** Begins a session, or goes on with a server on another link, and forgets what was before. */
   start(context: SessionContext): void;

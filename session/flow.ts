@@ -79,7 +79,7 @@ export class Flow {
     const { session, _sizes: sizes } = this;
     const atSeconds = this.clock.nowSeconds();
     if (live && segment) sizes.countLiveRequest();
-    if (segment) session.asks(url);
+    if (segment) session.requestsFrom(url);
     const waits = live && session.live.requested(live, segment !== undefined, atSeconds);
     const request = new Request(atSeconds, {
       segment,

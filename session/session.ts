@@ -33,12 +33,12 @@ const DOUBTED_WAIT_SHARE = 0.5;
 const DOWNLOADS_TO_MEASURE = 3;
 
 /**
- * After a change of server, this many downloads show whether the same link limits it, as near the viewer. Over another
- * link, their throughput differs by this factor, as ln.
+ * After a change of server, this many downloads show whether the same link limits both servers, as a link near the viewer
+ * does. If it is another link, the throughput differs by at least this factor, as ln.
  */
 const DOWNLOADS_TO_COMPARE = 2;
 const OTHER_LINK_LOG = 0.7;
-/** Whom an absolute URL asks. */
+/** Scheme, host and port of an absolute URL. */
 const ORIGIN = /^\w+:\/\/[^/]+/;
 
 /** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
@@ -58,7 +58,7 @@ export class Session {
   started = false;
   /** The server that video was requested from last. */
   origin = new OriginWaits();
-  /** By the origin of URLs; empty if that is unknown. */
+  /** By origin; a URL without one has the empty origin. */
   private readonly _origins = new Map<string, OriginWaits>();
   /** Faster or doubted ones since the last measured one, counted as at least `FAST_SECONDS` long. */
   bounds: readonly Download[] = [];
@@ -138,8 +138,8 @@ export class Session {
     return this.started;
   }
 
-  /** Video is requested from this URL: what is known of its server counts from now on. */
-  asks(url: string | null | undefined): void {
+  /** Video is requested from this URL. What is known of its server counts from now on. */
+  requestsFrom(url: string | null | undefined): void {
     const { _origins: known, origin } = this;
     const [name] = ORIGIN.exec(url!) || [''];
     this.origin = known.get(name) || (known.size ? new OriginWaits(origin.link, DOWNLOADS_TO_COMPARE) : origin);
@@ -281,8 +281,9 @@ function throughputBps(downloads: readonly Download[]): number {
 }
 
 /*
- * What is known of a server: its link, and the waits for a first byte that the origin causes and not the link. A packager
- * starts, or no cache has the segment. Waits are learnt per representation, on demand. `LiveWaits` learns the waits for a live encoder.
+ * What is known of a server: its link, and the waits for a first byte that the origin causes and not the link, as when a
+ * packager starts, or no cache has the segment. They are learnt per representation, on demand. `LiveWaits` learns the
+ * waits for a live encoder.
  */
 
 /** If bits come at least half as fast as before, a longer wait before them, after a switch, is the origin's. */
@@ -334,8 +335,8 @@ export class OriginWaits {
   private _lastId: string | undefined;
 
   /**
-   * `link` limits the server: the link of the server before, until downloads show another. `toCompare`: downloads until
-   * they are compared.
+   * `link`: the link that limits the server. It is the link of the server before, until downloads show another.
+   * `toCompare`: the number of downloads until they are compared.
    */
   constructor(
     public link: { measured: readonly Download[] } = { measured: [] },

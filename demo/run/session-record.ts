@@ -127,8 +127,9 @@ export function qualityOf(bitrateBps: number, scenario: Scenario): number {
   return qualitiesOf([{ index: 0, bitrateBps }], scenario)[0]!;
 }
 
-/** Hardly a viewer sees a smaller difference, of 100. A player is ahead with it, at no more than this much more latency. */
+/** Viewers hardly see a smaller difference in quality or perceived QoE, each at most 100. */
 export const LEAST_LEAD = 2;
+/** A player with more additional latency is not ahead. */
 const MOST_MORE_LATENCY_SECONDS = 0.15;
 
 /** Whether a player is ahead of each other player. */

@@ -23,7 +23,7 @@ function noise(x, y, period, seed) {
   return row(top) + (row(top + 1) - row(top)) * v;
 }
 
-/** Noise of several sizes; `period` is that of the largest. */
+/** The sum of noises, each with cells half as large as the one before. `period` is the first one's, in cells. */
 function cloud(x, y, period, seed, octaves = 4) {
   let [sum, weight] = [0, 0.5];
   for (let i = 0; i < octaves; i++, weight /= 2)
@@ -62,7 +62,7 @@ const sky = grid(WIDTH, HEIGHT, (x, y) => {
   return mix(mix(blue, [250, 240, 232], white * 0.8), [255, 246, 214], sun);
 });
 
-/** A person of nobody, who talks: colour at a point, or undefined beside the person. */
+/** An invented person, who talks: the colour at a point, or undefined beside the person. */
 function person(x, y, turn) {
   const sway = 7 * Math.sin(turn) + 3 * Math.sin(3 * turn);
   const [dx, dy] = [x - 930 - sway, y - 330 - 3 * Math.sin(2 * turn)];

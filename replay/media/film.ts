@@ -4,7 +4,7 @@ import { MAX_REPRESENTATIONS } from './clips.ts';
 import { type Clip, clipFromBase64 } from './fixture.ts';
 import { FILM_FIXTURES } from './fixtures/film.ts';
 
-/** A clip per rung. Above the sixth rung nobody sees a difference at the film's size. */
+/** A clip per rung. Rungs above the sixth have its clip, because the film is small. */
 export function filmClips(): Clip[] {
   const clips = FILM_FIXTURES.map(clipFromBase64);
   return Array.from({ length: MAX_REPRESENTATIONS }, (_, i) => clips[Math.min(i, clips.length - 1)]!);
