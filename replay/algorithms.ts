@@ -174,7 +174,7 @@ export function parseAlgorithm(given: string, field: string): Algorithm {
   const ended = at < 0 ? name : name.slice(0, at);
   const catchUp: CatchUp | undefined = ended.endsWith(CATCH_UP_ENDING) ? 'lolp' : undefined;
   const controller = catchUp ? ended.slice(0, -CATCH_UP_ENDING.length) : ended;
-  check(!GONE.includes(controller), field, 'mpc-l, because this ablation is gone since 0.3.0', given);
+  check(!GONE.includes(controller), field, 'mpc-l, because this ablation is gone since 0.4.0', given);
   const known = KNOWN.get(controller);
   const { objective = 'linear', pricePerMbps = USUAL_PRICE_PER_MBPS, forecaster: usual, ownOf } = known ?? {};
   const asked = at < 0 ? usual : name.slice(at + 1);

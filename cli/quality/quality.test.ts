@@ -60,7 +60,7 @@ test('refuses logs that do not fit, and flags that are gone', async () => {
   put(at('low.json'), '{}');
   await refused(quality(LOGS()), /low.json: frames: expected an array/);
   await refused(quality(LOGS(), 'none.mpd'), /--stream: expected a readable file, got .*ENOENT/);
-  await refused(quality(['--source', 'a.mp4']), /--source: expected no such flag since 0.3.0: run ffmpeg.*got "a.mp4"/);
+  await refused(quality(['--source', 'a.mp4']), /--source: expected no such flag since 0.4.0: run ffmpeg.*got "a.mp4"/);
 });
 
 /** The representations with files relative to the folder. */

@@ -33,7 +33,7 @@ export function qualityCommand(io: CommandIo): Command {
 async function quality({ stream, out, metric, log }: QualityFlags, command: Command, io: CommandIo): Promise<void> {
   for (const option of command.options.filter(({ hidden }) => hidden)) {
     const value = command.getOptionValue(option.attributeName());
-    check(value === undefined, option.long!, 'no such flag since 0.3.0: run ffmpeg, and pass its logs by --log', value);
+    check(value === undefined, option.long!, 'no such flag since 0.4.0: run ffmpeg, and pass its logs by --log', value);
   }
   requireWritable(out);
   // The import is here, so that other commands start without the parser of XML.

@@ -118,7 +118,7 @@ test('refuses reports of sessions', async () => {
   put(at('reports', 'reports-2026-03-01.ndjson'), `${JSON.stringify(testReport())}\n`);
   const { status, stderr } = await train('--data', at('reports'), '--out', at('x.json'), ...putEnvironment());
   expect(status).toBe(2);
-  expect(stderr).toMatch(/ndjson: expected a recording, because reports are none since 0.3.0/);
+  expect(stderr).toMatch(/ndjson: expected a recording, because reports are none since 0.4.0/);
 });
 
 test('writes only the model to standard output', async () => {

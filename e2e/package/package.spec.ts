@@ -170,7 +170,7 @@ test('examples/README.md: its commands need no answer', async () => {
   const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
   fs.copyFileSync(join(folder, tarball), join(copy, tarball));
   // Beside another package, as in a folder with all that was packed.
-  fs.writeFileSync(join(copy, 'leo-abr-tools-0.3.0.tgz'), '');
+  fs.writeFileSync(join(copy, 'leo-abr-tools-0.4.0.tgz'), '');
   const start = (example: string, pages: string[]) => {
     const script = rest.replace('examples/plain', `examples/${example}`);
     return inShell(script, { cwd: join(folder, 'copy'), until: /Local: +(http\S+\/)\s/ }, async (url) => {

@@ -16,7 +16,7 @@ const CSV: Format = { firstLine: /\btime_s\b/, parse: parseTraceCsv };
 const REPORTS: Format = {
   firstLine: /^\{.*"leoAbr":/,
   parse(_, { name, file = name }) {
-    const expected = 'a recording, because reports are none since 0.3.0 (leo-abr trace record makes recordings)';
+    const expected = 'a recording, because reports are none since 0.4.0 (leo-abr trace record makes recordings)';
     throw new InputError(file, expected, undefined, 'reports of sessions');
   },
 };

@@ -65,7 +65,7 @@ export function parseConfig(text: string, file: string): ServiceConfig {
   }
   if (typeof json === 'object' && json !== null && 'webhook' in json) {
     // The address is not quoted, because it may contain a secret.
-    const expected = "no webhook since 0.3.0 (read the service's /v1/events?types=trigger)";
+    const expected = "no webhook since 0.4.0 (read the service's /v1/events?types=trigger)";
     throw new InputError(`${file}: webhook`, expected, undefined, 'one');
   }
   const { triggers, builtIn } = checked(Value.Default(configSchema, json), file);

@@ -124,7 +124,7 @@ test.each<[unknown, string]>([
 test('the config file rejects text that is not JSON, and a webhook without quoting it', () => {
   expect(() => parseConfig('{', 'c.json')).toThrow('c.json: expected JSON, got "text that cannot be parsed"');
   const refusal =
-    "c.json: webhook: expected no webhook since 0.3.0 (read the service's /v1/events?types=trigger), got one";
+    "c.json: webhook: expected no webhook since 0.4.0 (read the service's /v1/events?types=trigger), got one";
   const text = JSON.stringify({ webhook: 'https://hooks.example/secret' });
   expect(() => parseConfig(text, 'c.json')).toThrow(expect.objectContaining({ message: refusal }));
 });

@@ -20,7 +20,7 @@ import { CONTROLLER_NAMES, type LeoAbrOptions, type LiveOptions } from './option
 const LARGEST_SEED = 2 ** 32 - 1;
 export const MPC_L = 'mpc-l';
 
-const GONE: Check = ['qoe or a controller (not this since 0.3.0)', gone];
+const GONE: Check = ['qoe or a controller (not this since 0.4.0)', gone];
 const isFile = (value: unknown) => value instanceof URL || isText(value) || isPlain(value);
 
 const CHECKS: Checks<LeoAbrOptions & Record<'weights' | 'observed', undefined>> = {
@@ -46,7 +46,7 @@ const CHECKS: Checks<LeoAbrOptions & Record<'weights' | 'observed', undefined>> 
 const LIVE_CHECKS: Checks<LiveOptions> = {
   minPlaybackRate: isFrom(0.5, 1),
   maxPlaybackRate: isFrom(1, 2),
-  targetLatencySeconds: ['a number > 0 (not auto since 0.3.0: leave it out)', isPositive],
+  targetLatencySeconds: ['a number > 0 (not auto since 0.4.0: leave it out)', isPositive],
   maxLatencySeconds: ['a number > 0', isPositive],
 };
 

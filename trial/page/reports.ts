@@ -18,7 +18,7 @@ import { Outbox } from './sending.ts';
 import { pageSeconds, Transfers } from './transfers.ts';
 
 /** The package's version, as in package.json: a test compares them. */
-export const VERSION = '0.3.0';
+export const VERSION = '0.4.0';
 const SAMPLE_MS = 100;
 /** Shaka reports bits at the end of a download. Bits that are later than this do not count for a rhythm. */
 const LATE_SECONDS = 30;
