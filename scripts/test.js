@@ -27,16 +27,16 @@ if (part !== undefined && !PARTS.includes(part)) refuse(`unknown part ${part}: e
 const reports = mkdtempSync(join(tmpdir(), 'leo-abr-test-'));
 
 /** Runs a test runner. Its report is undefined if the runner ended without one. */
-async function run(name, args, { isBeside = false, variables = {} } = {}) {
+async function run(name, args, { beside, niceness = 5, variables = {} } = {}) {
   const file = join(reports, `${name}.json`);
   const env = { ...process.env, ...variables, PLAYWRIGHT_JSON_OUTPUT_NAME: file };
-  const stdio = ['ignore', ...(isBeside ? ['pipe', 'pipe'] : ['inherit', 'inherit'])];
+  const stdio = ['ignore', ...(beside ? ['pipe', 'pipe'] : ['inherit', 'inherit'])];
   const child = spawn(process.execPath, args(file), { stdio, env });
   const ended = new Promise((resolve) => child.on('close', resolve));
-  if (isBeside) {
-    // Players are measured in real time and mostly wait. Unit tests compute meanwhile, behind other programs.
-    setPriority(child.pid, 5);
-    console.log('The unit tests run beside the browser tests; their output comes when they have ended.');
+  if (beside) {
+    // Players are measured in real time and mostly wait. Others compute meanwhile, behind them.
+    setPriority(child.pid, niceness);
+    console.log(`The ${name} tests run beside the ${beside} tests; their output comes when they have ended.`);
     for (const output of await Promise.all([child.stderr, child.stdout].map(text))) process.stdout.write(output);
   }
   const status = await ended;
@@ -53,33 +53,35 @@ const jest = (file) => [...node, 'node_modules/jest/bin/jest.js', '--json', `--o
 const playwright = (...args) => ['node_modules/@playwright/test/cli.js', 'test', '--reporter=list,json', ...args];
 
 async function runUnit() {
-  const isBeside = part === undefined;
+  const beside = part === undefined && 'browser';
   // Slow properties then have a quarter of their draws (abr/property.fixture.ts).
-  const variables = isBeside && !all ? { LEO_ABR_DRAWS: '0.25' } : {};
-  const { status, report } = await run('unit', jest, { isBeside, variables });
+  const variables = beside && !all ? { LEO_ABR_DRAWS: '0.25' } : {};
+  const { status, report } = await run('unit', jest, { beside, variables });
   return unitTotals(status, report);
 }
 
-/** Arguments of each call of Playwright, one after the other. */
-function browserCalls() {
-  // A page of the zoo has a dozen players, which need the host alone. The examples install and build packages, which would
-  // disturb players that are measured.
-  if (all) return [['--grep-invert=^(examples|zoo) '], ['--project=zoo'], ['--project=examples']];
-  if (part !== undefined) return [[`--project=${part === 'engines' ? 'engine-*' : part}`]];
-  return [[...PARTS.slice(1, -1).map((name) => `--project=${name}`), '--grep=@core|@change']];
+async function runPlaywright(name, chosen, how) {
+  const { status, report } = await run(name, () => playwright(...chosen), how);
+  const first = browserTotals(status, report);
+  if (first.mayPassAgain === 0) return first;
+  const where = chosen.filter((argument) => /^--(project|output)=/.test(argument));
+  const repeated = () => playwright('--last-failed', '--grep=@timing', '--workers=1', ...where);
+  return browserTotals(status, report, (await run(`${name}-again`, repeated)).report);
 }
 
 async function runBrowsers() {
-  const totals = [];
-  for (const [i, chosen] of browserCalls().entries()) {
-    const { status, report } = await run(`browsers-${i}`, () => playwright(...chosen));
-    const first = browserTotals(status, report);
-    const isDone = first.mayPassAgain === 0;
-    const projects = chosen.filter((argument) => argument.startsWith('--project'));
-    const repeated = () => playwright('--last-failed', '--grep=@timing', '--workers=1', ...projects);
-    totals.push(isDone ? first : browserTotals(status, report, (await run(`again-${i}`, repeated)).report));
-  }
-  return totals;
+  if (part !== undefined) return runPlaywright('browsers', [`--project=${part === 'engines' ? 'engine-*' : part}`]);
+  const changes = [...PARTS.slice(1, -1).map((name) => `--project=${name}`), '--grep=@core|@change'];
+  if (!all) return runPlaywright('browsers', changes);
+  const most = await runPlaywright('browsers', ['--grep-invert=^(examples|zoo) ']);
+  // A page of the zoo has a dozen players, which need the host nearly alone. Behind them, the examples mostly install and
+  // build packages.
+  const examples = ['--project=examples', '--workers=1', '--output=build/test-results-examples'];
+  const rest = [
+    runPlaywright('zoo', ['--project=zoo']),
+    runPlaywright('examples', examples, { beside: 'zoo', niceness: 15 }),
+  ];
+  return [most, ...(await Promise.all(rest))];
 }
 
 const runs = [
