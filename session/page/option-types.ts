@@ -87,7 +87,7 @@ export interface LeoAbrOptions {
   sizes?: SizesFile | string | URL;
   /** Playback rate and latency of live streams. Default: the stream's and the player's. */
   live?: LiveOptions;
-  /** Turn on the player's CMCD (CTA-5004) and add the plugin's keys. Default false. */
+  /** Send statistics in the player's requests (CMCD, CTA-5004), with the plugin's keys. Default false. */
   cmcd?: boolean;
   /** Seed of all random numbers, a whole number from 0 to 4294967295. Default 1. */
   seed?: number;
