@@ -132,8 +132,8 @@ export interface InFlight {
 export interface CandidateOutlook {
   bitrateBps: number;
   /**
-   * QoE of this segment per 4 s of media, in the unit of `weights.quality`: its quality less the cost of its switch and
-   * of the expected stall (qoe.ts). `-Infinity` for a download that never ends.
+   * QoE of this segment per 4 s of media, in the unit of `weights.quality`: its quality less the costs of
+   * bits, expected stall and, on demand, switch (qoe.ts). `-Infinity` for a download that never ends.
    */
   expectedQoe: number;
   /** Seconds of the clock that playback waits for this segment, including startup; 0 while paused. */

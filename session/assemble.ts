@@ -1,6 +1,6 @@
 /**
  * The composition root: puts a session's controller, weights, forecasts and clock together, from the options of a page
- * or of our own tools (simulator, benchmark, demo). The core (`flow.ts`) then runs them.
+ * or of our own tools (simulator, benchmark, demo). The flow (`flow.ts`) then runs them.
  */
 
 import type { Controller } from '../abr/controller.ts';

@@ -59,7 +59,7 @@ export class Flow {
     this.controller = options.newController();
     this.clock = new SessionClock(host, { timeSource, events, requests });
     // Forecasts look for handovers only if a choice or a listener depends on them.
-    const needsHandovers = () => options.cmcd || events.isWatched || this.session.live.isRequested;
+    const needsHandovers = () => options.cmcd || events.hasPaceListener || this.session.live.isPlaying;
     this.forecasting = newForecasting?.({ events, port, needsHandovers });
     this.pacing = port.rate && new Pacing(port.rate, this, host);
     this._answers = new LateAnswers(host, guard);
@@ -79,7 +79,7 @@ export class Flow {
     const { session, _sizes: sizes } = this;
     const atSeconds = this.clock.nowSeconds();
     if (live && segment) sizes.countLiveRequest();
-    if (segment) session.requestsFrom(url);
+    if (segment) session.switchOrigin(url);
     const waits = live && session.live.requested(live, segment !== undefined, atSeconds);
     const request = new Request(atSeconds, {
       segment,
@@ -105,7 +105,7 @@ export class Flow {
     if (attempt === 'too-early') request.tooEarly(atSeconds);
     else if (attempt) {
       // A limited number of attempts, and not a byte: the server refuses the representation. A live segment may not exist yet.
-      const isRefused = attempt === 'limited' && request.receivedBits === 0 && !this.session.live.isRequested;
+      const isRefused = attempt === 'limited' && request.receivedBits === 0 && !this.session.live.isPlaying;
       request.restarted(atSeconds);
       if (isRefused && request.isVideo()) request.refused();
     } else if (isAnswered) request.answered(atSeconds, progress.sizeBits);
@@ -119,7 +119,7 @@ export class Flow {
   private _catchUp(): void {
     const { port, session } = this;
     this._answers.settle();
-    if (!port.arrived || session.live.isRequested) return;
+    if (!port.arrived || session.live.isPlaying) return;
     for (const key of this._requests.keys()) this.progressed(key, port.arrived(key));
   }
 
@@ -130,6 +130,7 @@ export class Flow {
   ended(key: object, outcome: Outcome, downloadSeconds?: number): void {
     const request = this._requests.get(key);
     if (!request) return;
+    // Before the deletion: the clock looks for a suspension only during requests.
     const nowSeconds = this.clock.nowSeconds();
     this._requests.delete(key);
     const count = (source: End['source']) => {
@@ -141,7 +142,7 @@ export class Flow {
     else {
       // The player may ask for the next segment before the browser says whether a cache answered: `decide` then counts
       // the request as it is. A live stream cannot wait, because the end of a request tells when the encoder was done.
-      const canWait = !this.session.live.isRequested;
+      const canWait = !this.session.live.isPlaying;
       const agoSeconds = nowSeconds - request.requestedAtSeconds;
       const isCounted = this._answers.find(request.receivedBits, agoSeconds, canWait, count);
       if (!isCounted) this.session.left(request);
@@ -236,7 +237,7 @@ export class Flow {
   }
 
   private _neededPacing(): Pacing | undefined {
-    return this.session.live.isRequested && this.pacing?.isNeeded() ? this.pacing : undefined;
+    return this.session.live.isPlaying && this.pacing?.isNeeded() ? this.pacing : undefined;
   }
 
   /** What the player shows now, as far as the session knows better. */
@@ -254,12 +255,13 @@ export class Flow {
   takeInput(situation: Situation, inFlight: InFlight | undefined): Input {
     const { port, session, options, _sizes: sizes, _qualities: qualities } = this;
     if (situation.playback.bufferLevelSeconds > 0) session.started = true;
-    // The player assumes a rate for the bitrates that the stream declares.
+    // An assumed rate fits only bitrates that the stream declares.
     const isFirst = session.downloads.length === 0 && !situation.ladder.some(({ isEstimated }) => isEstimated);
     const assumed = isFirst ? port.assumed?.(options.host.linkBps()) : undefined;
     const clocks = this.clock.read();
     const state = playerState({ situation, inFlight, session, clocks, assumed, sizes, qualities, options });
     const newest = this.forecasting?.flushAndForecast(state, session);
+    // Forecasts from before the link became fast do not count.
     session.forecast = session.isOutdated ? undefined : newest;
     return { state, forecast: session.forecast };
   }

@@ -1,5 +1,5 @@
 /**
- * The port between the core and a player: what an adapter reports, and what the core asks of it. Times are seconds and
+ * The port between the flow and a player: what an adapter reports, and what the flow asks of it. Times are seconds and
  * sizes are bits; adapters convert. `flow.ts` has the calls in the other direction.
  */
 

@@ -170,8 +170,8 @@ export class Request {
 
   /** Whether it may be reconsidered: what does not exist yet cannot be late, nor what the origin delays. */
   mayBeReconsidered(nowSeconds: number): boolean {
-    const isAnswered = this.firstByteAtSeconds !== undefined || nowSeconds >= this.dueSeconds;
-    return nowSeconds >= this._keptUntilSeconds && isAnswered && !this._isWaiting(nowSeconds);
+    const isDue = this.firstByteAtSeconds !== undefined || nowSeconds >= this.dueSeconds;
+    return nowSeconds >= this._keptUntilSeconds && isDue && !this._isWaiting(nowSeconds);
   }
 
   /** The controller's view: a copy, without the waits for the encoder. */

@@ -118,7 +118,7 @@ function served(...rows: [server: string, mbps: number, count?: number][]) {
   const { record, begin, end } = started();
   const known = rows.flatMap(([server, mbps, count = 1]) =>
     Array.from({ length: count }, () => {
-      record().requestsFrom(`https://${server}/`);
+      record().switchOrigin(`https://${server}/`);
       const before = Math.round(record().knownBps() / 1e6);
       end(begin(before), 4e6, 'whole', 4 / mbps, 0.1);
       return before;
@@ -141,9 +141,9 @@ test('servers whose downloads are alike share a history, because one link limits
 test('each server has its own waits', () => {
   const { record } = served(['a', 1], ['b', 1]);
   const { origin } = record();
-  record().requestsFrom('https://a/');
+  record().switchOrigin('https://a/');
   expect(record().origin).not.toBe(origin);
-  record().requestsFrom('https://b/');
+  record().switchOrigin('https://b/');
   expect(record().origin).toBe(origin);
 });
 

@@ -139,7 +139,7 @@ export class Session {
   }
 
   /** Video is requested from this URL. What is known of its server counts from now on. */
-  requestsFrom(url: string | null | undefined): void {
+  switchOrigin(url: string | null | undefined): void {
     const { _origins: known, origin } = this;
     const [name] = ORIGIN.exec(url!) || [''];
     this.origin = known.get(name) || (known.size ? new OriginWaits(origin.link, DOWNLOADS_TO_COMPARE) : origin);
@@ -185,7 +185,7 @@ export class Session {
     // The player may use the device's clock, which may have been set meanwhile.
     const isPossible = told >= 0 && told < elapsedSeconds + CLOCK_SLACK_SECONDS;
     const seconds = isPossible ? told : elapsedSeconds;
-    const isLive = this.live.isRequested;
+    const isLive = this.live.isPlaying;
     const isDoubted = isWhole && source !== 'network' && !isLive && this._doubts(request, seconds);
     request.ended(nowSeconds, outcome, isCached || isDoubted);
     const originSeconds = isLive || isCached ? 0 : this.origin.ended(request, outcome, nowSeconds, this.knownBps());

@@ -18,7 +18,7 @@ export type Objective = 'perceived' | 'linear' | 'log';
 export interface QoeWeights {
   /** Quality of each bitrate in bit/s. */
   quality(bitrateBps: number): number;
-  /** What a segment costs for each Mbit/s of its real size, in units of quality (`qualitiesAt`). Default 0. */
+  /** What a segment costs for each Mbit/s of its real size, in units of quality (`worthsAt`). Default 0. */
   pricePerMbps?: number;
   /** Cost of a second (of the clock) of startup or stall, in units of quality. */
   mu: number;

@@ -23,7 +23,7 @@ export class LiveStream {
   /** Undefined before the first pace. */
   private _offRate: OffRate | undefined;
   /** Media of the stream were requested, so it is the stream that plays. */
-  isRequested = false;
+  isPlaying = false;
 
   /** Media per chunk of video. */
   chunkSeconds({ playback, live }: Situation): number {
@@ -35,7 +35,7 @@ export class LiveStream {
     const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = media;
     const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds);
     const firstChunkAtSeconds = atSeconds + startSeconds + chunkSeconds - nowSeconds;
-    this.isRequested = true;
+    this.isPlaying = true;
     const edge = isVideo ? this._videoEdge : this._audioEdge;
     return new LiveWaits(edge, { segmentSeconds, chunkSeconds, firstChunkAtSeconds }, atSeconds);
   }

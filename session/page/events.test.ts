@@ -14,9 +14,9 @@ test('events reach their listeners until these unsubscribe', () => {
   const stopA = events.on('decision', () => seen.push('a'));
   events.on('decision', () => seen.push('b'));
   events.on('fault', () => {});
-  expect(events.isWatched).toBe(false);
+  expect(events.hasPaceListener).toBe(false);
   events.on('pace', () => {});
-  expect(events.isWatched).toBe(true);
+  expect(events.hasPaceListener).toBe(true);
   events.emit('decision', decision);
   stopA();
   stopA();
@@ -32,7 +32,7 @@ test('an unknown event is refused with the names of the events, and a listener t
   for (const listener of [5, null, undefined, {}] as unknown as (() => void)[]) {
     expect(() => events.on('decision', listener)).toThrow('listener: expected a function, got ');
   }
-  expect(events.isWatched).toBe(false);
+  expect(events.hasPaceListener).toBe(false);
 });
 
 test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {

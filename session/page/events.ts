@@ -12,7 +12,7 @@ export class Events {
   /** Faults so far. */
   readonly faults: FaultEvent[] = [];
   /** Somebody has asked for paces, and so for handovers. */
-  isWatched = false;
+  hasPaceListener = false;
   private readonly _listeners = {
     decision: new Set<Listener<'decision'>>(),
     pace: new Set<Listener<'pace'>>(),
@@ -27,7 +27,7 @@ export class Events {
     check(typeof listener === 'function', 'listener', 'a function', listener);
     const set = this._listeners[type] as Set<Listener<K>>;
     set.add(listener);
-    this.isWatched ||= type === 'pace';
+    this.hasPaceListener ||= type === 'pace';
     return () => set.delete(listener);
   }
 

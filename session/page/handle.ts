@@ -55,7 +55,7 @@ export interface LeoAbrHandle {
   readonly state: LeoAbrState;
 }
 
-/** The core, installed in a player. */
+/** The flow, installed in a player. */
 export interface Installation {
   flow: Flow;
   /** Whether it has a player now; absent where it always has. */
@@ -66,7 +66,7 @@ export interface Installation {
   detach(): void;
 }
 
-/** `install` installs the core in the player; it returns undefined after reporting a fault. */
+/** `install` installs the flow in the player; it returns undefined after reporting a fault. */
 export function createHandle(
   { options, tools }: { options: LeoAbrOptions | undefined; tools?: Tools | undefined },
   host: Host,

@@ -1,4 +1,4 @@
-/** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
+/** Installs the flow in a dash.js player, with its rule, settings and listeners; and removes it. */
 
 import { check } from '../../abr/errors.ts';
 import type { ResolvedOptions, Tools } from '../../session/assemble.ts';

@@ -1,4 +1,4 @@
-/** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
+/** Implements the flow's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
 import type { AssumedLink } from '../../abr/controller.ts';

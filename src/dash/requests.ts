@@ -1,4 +1,4 @@
-/** Reports dash.js's segment requests to the core: milliseconds, bytes and dates become seconds and bits here. */
+/** Reports dash.js's segment requests to the flow: milliseconds, bytes and dates become seconds and bits here. */
 
 import type { FragmentRequest } from 'dashjs';
 import type { Flow } from '../../session/flow.ts';

@@ -1,4 +1,4 @@
-/** Reads the inputs of a decision from dash.js, in the core's units and types. */
+/** Reads the inputs of a decision from dash.js, in the flow's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
 import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';

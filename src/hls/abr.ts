@@ -79,6 +79,7 @@ function replacing(HlsController: typeof AbrController, plugin: HlsInstallation)
       data: FragLoadingData,
     ): void {
       super.onFragLoading(event, data);
+      // hls.js's own timer would abandon downloads, too.
       if (this._isConnected && plugin.isInCharge) this.clearTimer();
     }
 

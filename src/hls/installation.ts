@@ -197,7 +197,7 @@ export class HlsInstallation implements Installation {
       [Events.MEDIA_ATTACHED]: (event) => this._mediaAttached(event),
       [Events.MEDIA_DETACHING]: () => this._mediaUndo.run(),
       [Events.LEVEL_LOADED]: (event) => this._levelLoaded(event),
-      // When hls.js chooses, it asks the browser which levels it decodes, and removes the unsupported ones.
+      // This makes hls.js choose: then it asks the browser what it decodes, and removes the other levels.
       [Events.FRAG_BUFFERED]: this._port.connection!.firstLevel,
     };
   }

@@ -1,6 +1,6 @@
 /**
- * Reports hls.js's segment requests to the core, in bits. A segment of a low-latency stream comes in parts, each with a
- * request of its own; the core sees one request with chunks.
+ * Reports hls.js's segment requests to the flow, in bits. A segment of a low-latency stream comes in parts, each with a
+ * request of its own; the flow sees one request with chunks.
  */
 
 import type Hls from 'hls.js';
@@ -25,7 +25,7 @@ interface HlsRequest {
   /** Parts of the segment up to the latest complete one, and its end in the presentation. */
   parts: number;
   untilSeconds: number;
-  /** Bytes of the present part that the core knows. */
+  /** Bytes of the present part that the flow knows. */
   partBytes: number;
   sentAtMs: number;
   /** The loader has reported bytes before the end. */

@@ -1,4 +1,4 @@
-/** Reads the inputs of a decision from hls.js, in the core's types. hls.js counts in seconds. */
+/** Reads the inputs of a decision from hls.js, in the flow's types. hls.js counts in seconds. */
 
 import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails, LoaderStats } from 'hls.js';
@@ -87,7 +87,7 @@ function bufferTargetSeconds({ maxBufferSize, maxBufferLength, maxMaxBufferLengt
   return Math.min(Math.max(sizeSeconds, maxBufferLength), maxMaxBufferLength);
 }
 
-/** Indices are sequence numbers of the playlist; on demand, the core counts from the first segment. */
+/** Indices are sequence numbers of the playlist; on demand, the flow counts from the first segment. */
 function periodOf(details: LevelDetails | null): Period {
   const { startSN = 0, endSN, live = false, fragments = [] } = details || {};
   const known = fragments[live ? fragments.length - 1 : 0] ?? { start: 0, sn: startSN };
