@@ -109,6 +109,14 @@ test('the sizes of a live stream are read again while it plays, and the plan has
   fetched.mockRestore();
 });
 
+test.each(['sourceEnded', 'stop'] as const)('a choice counts for nothing if the controller leads to %s()', (end) => {
+  const { flow, port, events, controller } = slowDownload();
+  flow.events.on('decision', () => flow[end]());
+  wait(0.2);
+  expect([controller.inFlights.length, port.abandoned, events.faults]).toEqual([1, [], []]);
+  expect(flow.decide()).toBeUndefined();
+});
+
 const CHOICE = { representationId: 'v0', message: 'scripted: scripted' };
 
 /** `asked`: how often the controller has been asked after another decision; `requests`: a segment of the port. */
@@ -259,7 +267,7 @@ function slowDownload() {
   const core = adapted({ controller, forecasters: [forecaster] });
   const request = {};
   core.flow.began(request, { isMedia: true, segment: core.port.segment(0, 2) });
-  return { ...core, request, forecaster };
+  return { ...core, controller, request, forecaster };
 }
 
 test('a video download in flight is abandoned at the next tick, and again only if the player has not answered for a second', () => {

@@ -165,7 +165,7 @@ export class Flow {
     const isRepeated = choice && (situation.live || port.isPolled);
     if (isRepeated && isSame(choice.situation, situation)) return choice.made;
     const input = this.takeInput(situation, undefined);
-    return this._attempt(() => {
+    return this._attempt(session, () => {
       const decision = this.controller.decide(input.state, input.forecast);
       const made = this._decided(decision, { situation, inFlight: undefined, input });
       session.choice = { made, situation };
@@ -186,8 +186,7 @@ export class Flow {
     // 5. The request under way is reconsidered.
     const kept = !hasJustBegun && session.active ? guard(reconsider) : undefined;
     // 6. A live stream is paced, on the same input as a request that was kept.
-    const pacing = this._neededPacing();
-    if (pacing) guard(() => pacing.tick(clock.nowSeconds(), kept));
+    guard(() => this._neededPacing()?.tick(clock.nowSeconds(), kept));
   };
 
   /**
@@ -205,7 +204,7 @@ export class Flow {
     if (!situation || situation.period.id !== active.segment.period.id) return undefined;
     const moment = { situation, inFlight, input: this.takeInput(situation, inFlight) };
     const { state, forecast } = moment.input;
-    const answer = this._attempt(() => {
+    const answer = this._attempt(session, () => {
       const refused = active.isRefused && this._insteadOf(active, situation);
       const decision = refused || (controller.reconsider ? controller.reconsider(state, inFlight, forecast) : 'keep');
       const isTheSame =
@@ -266,8 +265,10 @@ export class Flow {
     return { state, forecast: session.forecast };
   }
 
-  private _attempt<T>(action: () => T): T | undefined {
-    return this.events.attempt('controller-failed', 'the controller failed', action);
+  /** Undefined, too, if the page has ended source or plugin meanwhile, in a forecaster, its controller or a listener. */
+  private _attempt<T>(session: Session, action: () => T): T | undefined {
+    const result = this.events.attempt('controller-failed', 'the controller failed', action);
+    return session === this.session && !this._isStopped ? result : undefined;
   }
 
   /** Checks and tells a decision: a controller of the page may return anything. */
@@ -322,7 +323,9 @@ export class Flow {
     if (this._isStopped) return undefined;
     // Without `attempt`: this runs for each event of the player.
     try {
-      return action(argument as A);
+      const result = action(argument as A);
+      // The page may have detached the plugin meanwhile.
+      return this._isStopped ? undefined : result;
     } catch (error) {
       this.events.fault('player-failed', `${this.port.name} is not as expected`, error);
       return undefined;

@@ -302,6 +302,20 @@ describe.each(LIVE)('a live stream in %s', (_, start, on, off) => {
     expect([media.playbackRate, catchUp()]).toEqual([1, on]);
   });
 
+  test.each(['detach', 'nextSource'] as const)('a controller that leads to %s sets no rate any more', (what) => {
+    const { player, media, catchUp, controller, handle } = paced();
+    const { pace } = controller;
+    controller.rate = 1.05;
+    controller.pace = (...input) => {
+      controller.pace = pace;
+      if (what === 'detach') handle.detach();
+      else player.nextSource();
+      return pace.apply(controller, input);
+    };
+    wait(1.3);
+    expect([media.playbackRate, catchUp(), handle.state.pace]).toEqual([1, on, undefined]);
+  });
+
   test('a rate of 1.5 that the page sets stays, also after the plugin is detached', () => {
     const { media, catchUp, handle } = paced();
     media.playbackRate = 1.5;

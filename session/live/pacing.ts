@@ -119,6 +119,8 @@ export class Pacing {
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),
     );
+    // The page has ended the source meanwhile, in a forecaster or its controller.
+    if (session !== this._flow.session) return false;
     if (pace === undefined) {
       this._failed = controller;
       return false;

@@ -74,6 +74,16 @@ test('a listener that throws stops neither the others nor the caller', async () 
   expect(events.faults.map(({ message }) => message)).toEqual(['a listener failed: oops']);
 });
 
+test('neither a logger that throws nor an error without text stops the report of a fault', async () => {
+  const events = new Events({ logger: { warn: broken }, host: HOST });
+  const seen: string[] = [];
+  events.on('fault', ({ message }) => seen.push(message));
+  events.fault('controller-failed', 'the controller failed', Symbol('none'));
+  events.fault('forecaster-failed', 'the forecaster a failed', Object.create(null));
+  await settled();
+  expect(seen).toEqual(['the controller failed', 'the forecaster a failed', 'the logger failed: broken']);
+});
+
 test('a decision and a pace are one line each, with the player and its number', () => {
   const lines: string[] = [];
   const state = { nowSeconds: 12.34, bufferLevelSeconds: 8.06 };

@@ -2,6 +2,7 @@
 
 import { check } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
+import { attempt } from './attempt.ts';
 import type { FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './event-types.ts';
 
 /** Runs an action on its argument; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
@@ -34,11 +35,13 @@ export class Events {
   /** Reports the first fault with this code and `what`, after the present call: `attachLeoAbr` has then returned. */
   fault(code: FaultCode, what: string, cause?: unknown): void {
     if (this.faults.some((known) => known.code === code && known.message.startsWith(what))) return;
-    const message = cause === undefined ? what : `${what}: ${cause instanceof Error ? cause.message : cause}`;
+    // A page may throw what has no text, such as a symbol.
+    const text = () => (cause === undefined ? what : `${what}: ${cause instanceof Error ? cause.message : cause}`);
+    const message = attempt(text) || what;
     const event = { code, message, cause };
     this.faults.push(event);
     this._options.host.soon(() => {
-      if (this._options.logger) this._options.logger.warn(`leo-abr: ${message}`);
+      this.attempt('listener-failed', 'the logger failed', () => this._options.logger?.warn(`leo-abr: ${message}`));
       this.emit('fault', event);
     });
   }

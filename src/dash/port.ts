@@ -171,7 +171,9 @@ export function switchRule(flow: (Flow & { readonly port: DashPort }) | undefine
             const { port, isLoading } = flow!;
             port.asked(context);
             const choice = flow!.decide();
-            return choice && { representation: port.switchTo(choice, isLoading), reason: { message: choice.message } };
+            // The page may have forbidden it in a listener.
+            const representation = choice && port.switchTo(choice, isLoading);
+            return representation && { representation, reason: { message: choice.message } };
           });
           return { representation: null, priority: PRIORITY, rule: SWITCH_RULE, ...opinion };
         },

@@ -96,6 +96,14 @@ test('when the page comes to allow more, dash.js may replace what is buffered, b
   expect(asked(3)).toEqual([2, true]);
 });
 
+test('what the page forbids when it hears of a choice is no opinion', () => {
+  const { player, controller, handle } = started();
+  handle.on('decision', () => Object.assign(player, { bitrateLimit: 1 }));
+  controller.next = 2;
+  const opinions = player.instances.map((rule) => rule.getSwitchRequest(player.rulesContext()).representation);
+  expect(opinions).toEqual([null]);
+});
+
 /** With these, in pictures of 360, 720 and 1080 lines. */
 const playing = (bitratesBps: number[], qualityRanking: number[] = []) => {
   const representations = fakeVideo().map((one, i) => ({

@@ -50,23 +50,23 @@ function replacing(HlsController: typeof AbrController, plugin: HlsInstallation)
       return this.hls === null;
     }
 
-    private _choose(hlsLevel: () => number): number {
-      return (this._isConnected ? plugin.choose() : undefined) ?? hlsLevel();
+    /** hls.js 1.6 throws after `destroy()`, which the page may call while the plugin chooses; 1.7 answers `destroyed`. */
+    private _choose(hlsLevel: () => number, destroyed: number): number {
+      const chosen = this._isConnected ? plugin.choose() : undefined;
+      this._answer = chosen ?? (this._isDestroyed ? destroyed : hlsLevel());
+      return this._answer;
     }
 
-    // hls.js 1.6 throws in all three after `destroy()`; these are the answers of 1.7.
     override get firstAutoLevel(): number {
-      if (this._isDestroyed) return 0;
-      this._answer = this._choose(() => super.firstAutoLevel);
-      return this._answer;
+      return this._choose(() => super.firstAutoLevel, 0);
     }
 
     override get nextAutoLevel(): number {
-      if (this._isDestroyed) return -1;
       // Set by hls.js's error recovery, or by the page for the next segment.
       const forced = this._isConnected ? super.forcedAutoLevel : -1;
-      this._answer = forced >= 0 ? forced : this._choose(() => super.nextAutoLevel);
-      return this._answer;
+      if (forced < 0) return this._choose(() => super.nextAutoLevel, -1);
+      this._answer = forced;
+      return forced;
     }
 
     override set nextAutoLevel(level: number) {

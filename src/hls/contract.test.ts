@@ -6,9 +6,9 @@
 
 import { describe, expect, test } from '@jest/globals';
 import type { AbrController } from 'hls.js';
-import { Scripted, useManualClock } from '../../session/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { createLeoAbrController } from '../hls.ts';
-import { FakePlayer, useWindow, VERSIONS } from './fake-player.fixture.ts';
+import { attached, FakePlayer, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();
 useWindow();
@@ -61,5 +61,17 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(Object.values(Player.Events).reduce((sum, event) => sum + hls.listenerCount(event), 0)).toBe(0);
     expect([abr.firstAutoLevel, abr.nextAutoLevel]).toEqual([0, -1]);
     abr.nextAutoLevel = 1;
+  });
+
+  test.each(['decide', 'abandon'])('a page may destroy the player when it hears of a choice to %s', (kind) => {
+    const { player, hls, controller, handle } = attached({ controller: new ScriptedAbandoning(1) }, { Player });
+    const abr = (hls as unknown as { abrController: AbrController }).abrController;
+    player.download(0, 8e6, 1);
+    player.plays();
+    if (kind === 'abandon') player.send(1);
+    handle.on('decision', () => hls.destroy());
+    controller.instead = 0;
+    wait(0.2);
+    expect([abr.nextAutoLevel, abr.firstAutoLevel, handle.state]).toMatchObject([-1, 0, { session: 2, faults: [] }]);
   });
 });

@@ -1,7 +1,7 @@
 /** Implements the core's port for hls.js: the levels that may be chosen, and abandonment. */
 
 import type Hls from 'hls.js';
-import type { Fragment, Level } from 'hls.js';
+import type { Fragment } from 'hls.js';
 import type { AssumedLink } from '../../abr/controller.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
@@ -71,16 +71,17 @@ export class HlsPort implements PlayerPort {
     return ladder.length > 0 ? readSituation(this.connection!.hls, ladder, { playlistSeconds, catchUp }) : undefined;
   }
 
-  levelOf({ representationId }: Choice): number {
-    const chosen = this.allowed().find(({ id }) => id === representationId)?.level;
-    return this.connection!.hls.levels.indexOf(chosen as Level);
+  /** Undefined if the page has forbidden it since the decision. */
+  levelOf({ representationId }: Choice): number | undefined {
+    const chosen = this.allowed().find(({ id }) => id === representationId);
+    return chosen && this.connection!.hls.levels.indexOf(chosen.level);
   }
 
   abandon(choice: Choice): void {
     const { hls, loading } = this.connection!;
     const frag = loading();
-    if (!frag) return;
     const level = this.levelOf(choice);
+    if (!frag || level === undefined) return;
     const { config } = hls;
     const { abrSwitchInterval } = config;
     const isHeld = this._isHeld();
