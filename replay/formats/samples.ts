@@ -18,11 +18,16 @@ export interface TraceSource {
   onNote?: ((note: string) => void) | undefined;
 }
 
+/** Rates in bit/s are a common error. */
+export const MOST_MBPS = 1e6;
+
 /** In a regular file, a larger spacing (in steps) is a gap. */
 const GAP_STEPS = 1.5;
 /** A file is regular if at least this share of its spacings is within 10 % of the median. */
 const REGULAR_SHARE = 0.75;
 const REGULAR_TOLERANCE = 0.1;
+/** A year. What is longer is an error, such as times in milliseconds, and would fill the memory with seconds. */
+const MOST_SECONDS = 31_622_400;
 
 /** The file's median spacing in seconds (1 s for a single sample), and whether the file is regular. */
 function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boolean } {
@@ -84,7 +89,7 @@ function partOf(
   { from, to, endSeconds }: { from: number; to: number; endSeconds: number },
 ): Trace {
   const startSeconds = timesSeconds[from]!;
-  const durationSeconds = Number((endSeconds - startSeconds).toPrecision(12));
+  const durationSeconds = requireDuration(Number((endSeconds - startSeconds).toPrecision(12)), file ?? name);
   const inner = timesSeconds.subarray(from + 1, to).map((time) => time - startSeconds);
   const stepEndsSeconds = new Float64Array(to - from).fill(durationSeconds);
   stepEndsSeconds.set(inner);
@@ -109,9 +114,15 @@ export function traceFromSteps(steps: Pick<Trace, 'stepEndsSeconds' | 'ratesBps'
     name,
     ...(file !== undefined && { file }),
     ...steps,
-    durationSeconds: steps.stepEndsSeconds.at(-1)!,
+    durationSeconds: requireDuration(steps.stepEndsSeconds.at(-1)!, file ?? name),
     metadata,
   };
+}
+
+function requireDuration(seconds: number, file: string): number {
+  const isFit = seconds >= 1e-3 && seconds <= MOST_SECONDS;
+  if (!isFit) throw new InputError(file, `times within 1 ms to ${MOST_SECONDS} s`, undefined, `${seconds} s`);
+  return seconds;
 }
 
 function zerosOnly({ file, name }: TraceSource): InputError {

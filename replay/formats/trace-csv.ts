@@ -4,7 +4,7 @@ import { describeValue, InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
-import { type Samples, type TraceSource, tracesFromSamples } from './samples.ts';
+import { MOST_MBPS, type Samples, type TraceSource, tracesFromSamples } from './samples.ts';
 import { defaultMetadata } from './sidecar.ts';
 
 const COLUMNS = ['time_s', 'throughput_mbps', 'rtt_ms', 'loss'] as const;
@@ -53,8 +53,7 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
   return tracesFromSamples(samples, resolved);
 }
 
-/** Rates in bit/s are a common error. */
-const MOST = { time_s: Number.MAX_VALUE, throughput_mbps: 1e6, rtt_ms: Number.MAX_VALUE, loss: 1 };
+const MOST = { time_s: Number.MAX_VALUE, throughput_mbps: MOST_MBPS, rtt_ms: Number.MAX_VALUE, loss: 1 };
 
 const EXPECTED: Record<ColumnName, string> = {
   time_s: 'a time in seconds, >= 0',

@@ -4,7 +4,7 @@ import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
-import { type TraceSource, traceFromSteps } from './samples.ts';
+import { MOST_MBPS, type TraceSource, traceFromSteps } from './samples.ts';
 
 /** Parses lines of `time Mbps`. A rate holds from the previous line's time to its own time. @throws {InputError} */
 export function parseCooked(text: string, source: TraceSource): Trace {
@@ -22,7 +22,7 @@ export function parseCooked(text: string, source: TraceSource): Trace {
     const previous = times.at(-1);
     if (previous !== undefined && time <= previous) wrong('time', `a time after ${previous}`, time);
     const mbps = decimalOf(others.join(' '));
-    if (!(mbps >= 0)) wrong('Mbps', 'a rate in Mbit/s, >= 0', others.join(' '));
+    if (!(mbps >= 0 && mbps <= MOST_MBPS)) wrong('Mbps', 'a rate in Mbit/s, 0 to 1e6', others.join(' '));
     times.push(time);
     rates.push(mbps * 1e6);
   }

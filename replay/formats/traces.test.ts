@@ -98,6 +98,8 @@ test.each([
   [`${HEADER}\n0,1,,1.5`, 2, 'loss', '"1.5"'],
   [`${HEADER}\n0,0,,\n1,0,,`, undefined, undefined, 'zeros only'],
   [`${HEADER}\n0,,,\n1,,,`, undefined, undefined, '2 blank samples'],
+  [`${HEADER}\n0,1,,\n1e9,1,,\n1e300,1,,`, undefined, undefined, '2e+300 s'],
+  [`${HEADER}\n0,1,,\n1e-9,1,,`, undefined, undefined, '2e-9 s'],
 ])('rejects %j, naming line and field', (text, line, field, got) => {
   const fault = { name: 'InputError', field: placeOf({ file: 'bad.csv', line, field }) };
   expect(() => parseTraceCsv(text, 'bad.csv')).toThrow(expect.objectContaining(fault));
@@ -232,6 +234,8 @@ test.each([
   ['0 1\n1 2 3', 2, 'Mbps', '"2 3"'],
   ['0 1\n1 nan', 2, 'Mbps', '"nan"'],
   ['0 1\n1 -2', 2, 'Mbps', '"-2"'],
+  ['0 1\n1 1e308', 2, 'Mbps', '"1e308"'],
+  ['0 1\n1e9 1', undefined, undefined, '1000000000 s'],
   ['0 1\n2 1\n2 1', 3, 'time', '2'],
   ['x 1\n2 1', 1, 'time', '"x"'],
   ['0 5\n1 0\n2 0', undefined, undefined, 'zeros only'],
