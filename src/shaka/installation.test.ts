@@ -430,6 +430,16 @@ test("the manager of a second player with the same factory is Shaka's, and a sec
   expect([second.handle.state.status, second.decisions.length]).toEqual(['attached', 1]);
 });
 
+test('a second plugin stays out, too, if another copy of the plugin on the page has made the factory', () => {
+  const { player, factory, handle } = attached();
+  // Known by its handle alone.
+  player.configure({ abrFactory: Object.assign(() => factory(), { handle }) });
+  const second = attached({}, player);
+  player.load();
+  expect([handle.state.status, second.handle.state.status]).toEqual(['attached', 'inactive']);
+  expect(second.handle.state.faults).toMatchObject([{ code: 'already-attached' }]);
+});
+
 test("the manager is Shaka's in an unsupported player, with one fault", () => {
   const player = Object.assign(new FakePlayer(), { getBufferedInfo: undefined as never });
   const { factory, handle } = attached({}, player);

@@ -32,18 +32,25 @@ export interface LeoAbrFactory {
   readonly handle: LeoAbrHandle;
 }
 
-/** What each of the plugin's factories has replaced, and whether it is attached. */
-const FACTORIES = new WeakMap<object, { replaced: () => AbrManager; isAttached: () => boolean }>();
+type Factory = () => AbrManager;
+
+/** What each of the plugin's factories has replaced. */
+const REPLACED = new WeakMap<object, Factory>();
+
+/** Whether the plugin has made the factory, also by another copy on the page, and is not detached. */
+function isPlugins(factory: object | undefined): boolean {
+  const { status = 'detached' } = (factory as Partial<LeoAbrFactory> | undefined)?.handle?.state || {};
+  return status !== 'detached';
+}
 
 /** Implements `createLeoAbrFactory`. */
 export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | undefined, tools?: Tools): LeoAbrFactory {
   if (!has(player, 'getConfiguration')) throw wrongPlayer('Shaka Player', 'player', 'a Shaka Player', player);
   // Shaka's own, unless the page has set another one before.
-  const present: () => AbrManager = player.getConfiguration().abrFactory;
-  const known = FACTORIES.get(present);
+  const present: Factory = player.getConfiguration().abrFactory;
   // A detached factory is not referenced from here, so that it can be freed.
-  const isTaken = known?.isAttached() ? known.isAttached : undefined;
-  const replaced = known && !isTaken ? known.replaced : present;
+  const isTaken = isPlugins(present) ? isPlugins.bind(undefined, present) : undefined;
+  const replaced = (!isTaken && REPLACED.get(present)) || present;
   let installation: ShakaInstallation | undefined;
   const handle = createHandle({ options, tools }, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
@@ -65,7 +72,7 @@ export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | unde
   };
   const factory = Object.assign(newManager, { handle });
   // After `detach` the page may leave the factory in the player: it makes the managers that it made before.
-  FACTORIES.set(factory, { replaced, isAttached: () => Boolean(installation && !installation.isDetached) });
+  REPLACED.set(factory, replaced);
   return factory;
 }
 
