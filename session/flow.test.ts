@@ -213,6 +213,31 @@ test('decide leaves the segment to the player if the controller fails or leaves 
   }
 });
 
+test.each([
+  ['buffers without an end', { bufferCapSeconds: Infinity }, 'v2', []],
+  [
+    'knows no duration of segments',
+    { segmentSeconds: Number.NaN },
+    undefined,
+    [/: segments of NaN s and NaN,NaN,NaN bits, /],
+  ],
+])('a player that %s', (_, playback, expected, faults) => {
+  const { port, flow, events } = adapted({});
+  port.play({ bufferLevelSeconds: 8 });
+  for (const index of [0, 1, 2]) {
+    const request = {};
+    flow.began(request, { isMedia: true, segment: port.segment(index) });
+    for (const totalBits of [4e6, 8e6]) {
+      wait(0.2);
+      flow.progressed(request, { totalBits });
+    }
+    flow.ended(request, 'whole', 0.4);
+  }
+  port.play(playback);
+  for (const _ of [0, 1]) expect(flow.decide()?.representationId).toBe(expected);
+  expect(events.faults.map(({ message }) => message)).toEqual(faults.map((one) => expect.stringMatching(one)));
+});
+
 test('decide leaves segments to the player after three unmeasured downloads, until one is measured', () => {
   const { flow, requests, messages } = scripted();
   for (const index of [0, 1, 2]) {

@@ -28,6 +28,8 @@ import { type Input, isSame, type Moment, playerState } from './state.ts';
 
 /** A player that has not requested an abandoned segment again within this time will not do so. */
 const REPLACED_WITHIN_SECONDS = 1;
+/** A page may let the player buffer without an end, on which no plan could be made. */
+const MOST_BUFFERED_SECONDS = 3600;
 
 /** What a decision was made on; for the next segment without a request under way. */
 type Basis = Omit<Moment, 'inFlight'> & { inFlight: InFlight | undefined };
@@ -243,7 +245,7 @@ export class Flow {
   situation(): Situation | undefined {
     const { port, session, clock } = this;
     const shown = port.situation(!clock.isRunning);
-    const situation = shown && session.origin.withSetUps(shown, clock.nowSeconds());
+    const situation = shown && session.origin.withSetUps(withEnd(shown), clock.nowSeconds());
     return situation?.live ? session.live.atEdge(situation) : situation;
   }
 
@@ -377,4 +379,10 @@ export class Flow {
     this._answers.settle();
     this._requests.clear();
   }
+}
+
+function withEnd(situation: Situation): Situation {
+  const { playback } = situation;
+  if (playback.bufferCapSeconds <= MOST_BUFFERED_SECONDS) return situation;
+  return { ...situation, playback: { ...playback, bufferCapSeconds: MOST_BUFFERED_SECONDS } };
 }

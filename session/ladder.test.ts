@@ -20,6 +20,17 @@ test('a ladder is sorted by bitrate, and has the best picture of equal bitrates'
   expect(ladderOf([picture('x', 1e6), picture('y', 1e6)]).map(({ id }) => id)).toEqual(['y']);
 });
 
+test.each([0, 1, 2, 64, 65, 10_000])(
+  'a ladder has 64 of %d rungs at most, evenly, with the lowest and the highest',
+  (count) => {
+    const rungs = ladderOf(Array.from({ length: count }, (_, i) => picture(`${i}`, 1e5 + i)));
+    const steps = rungs.slice(1).map(({ bitrateBps }, i) => bitrateBps - rungs[i]!.bitrateBps);
+    const ends = count > 0 ? [1e5, 1e5 + count - 1] : [undefined, undefined];
+    expect([rungs.length, rungs[0]?.bitrateBps, rungs.at(-1)?.bitrateBps]).toEqual([Math.min(64, count), ...ends]);
+    expect(Math.max(0, ...steps) - Math.min(count, ...steps)).toBeLessThanOrEqual(1);
+  },
+);
+
 const bitratesOf = (all: Declared[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
 
 test('missing bitrates are estimated from pictures, in the order of the pictures', () => {

@@ -44,9 +44,12 @@ function estimateBps(one: Declared, declared: readonly Declared[]): number {
   return known.length > 0 ? Math.min(...known.map(({ bitrateBps }) => bitrateBps)) / 2 : 0;
 }
 
+/** A plan's time grows with the square of the choices: 300 would take a second. */
+const MOST_RUNGS = 64;
+
 /**
  * The representations ascending in bitrate. Among equal bitrates only the best picture stays: the larger score,
- * then more pixels, then more frames per second, then the later one.
+ * then more pixels, then more frames per second, then the later one. At most 64 stay, spread evenly.
  */
 export function ladderOf<D extends Declared>(allowed: readonly D[]): D[] {
   const sorted = [...allowed].sort(
@@ -56,5 +59,8 @@ export function ladderOf<D extends Declared>(allowed: readonly D[]): D[] {
       pixelsOf(a) - pixelsOf(b) ||
       (a.frameRate || 0) - (b.frameRate || 0),
   );
-  return sorted.filter(({ bitrateBps }, i) => bitrateBps !== sorted[i + 1]?.bitrateBps);
+  const all = sorted.filter(({ bitrateBps }, i) => bitrateBps !== sorted[i + 1]?.bitrateBps);
+  const last = all.length - 1;
+  const most = Math.min(last, MOST_RUNGS - 1);
+  return Array.from({ length: most + 1 }, (_, i) => all[Math.round((i * last) / most || 0)]!);
 }

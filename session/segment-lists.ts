@@ -1,7 +1,7 @@
 /** Files with a number for each segment, by representation: sizes, or qualities as the page knows them. */
 
 import type { PlayerState } from '../abr/controller.ts';
-import { check, InputError } from '../abr/errors.ts';
+import { check, InputError, isPositive } from '../abr/errors.ts';
 import type { Host } from './host.ts';
 import type { ListedSegment, Period, Situation } from './player-port.ts';
 import { firstEndingAfter, type Span, type UpcomingSegments } from './state.ts';
@@ -29,7 +29,7 @@ export function parseLists<T>(value: unknown, { name, listOf, expected, holds }:
     check(Array.isArray(list), field, `an array of ${expected}`, list);
     for (const [i, one] of list.entries()) check(Number.isFinite(one) && holds(one), `${field}[${i}]`, expected, one);
     const { seconds } = entry as { seconds?: unknown };
-    const areDurations = Array.isArray(seconds) && seconds.length === list.length && seconds.every((one) => one > 0);
+    const areDurations = Array.isArray(seconds) && seconds.length === list.length && seconds.every(isPositive);
     check(!seconds || areDurations, `${field}.seconds`, 'a duration above 0 for each segment', seconds);
   }
   return value as T;

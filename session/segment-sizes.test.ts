@@ -212,6 +212,8 @@ test.each([
     { representations: { v0: { bytes: [1, 2], seconds: [2] } } },
     'sizes.representations.v0.seconds',
   ],
+  ['a text', { representations: { v0: { bytes: [1], seconds: ['4'] } } }, 'sizes.representations.v0.seconds'],
+  ['Infinity', { representations: { v0: { bytes: [1], seconds: [1 / 0] } } }, 'sizes.representations.v0.seconds'],
   ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
 ])('parseSizes refuses %s with the field', (_, value, field) => {
   expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));

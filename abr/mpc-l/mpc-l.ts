@@ -6,7 +6,7 @@
 import type { Controller, Decision, Download, InFlight, Pace, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { createMpcD, type LivePlan } from '../mpc/mpc-d.ts';
-import { horizonOf, lastIndexAtMost, qualitiesAt } from '../state/facts.ts';
+import { horizonOf, lastIndexAtMost, qualitiesAt, sizesAt } from '../state/facts.ts';
 import { nearestLevel } from '../statistics/distributions.ts';
 import { CapacityRanks, Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
@@ -90,6 +90,11 @@ export class MpcL implements Controller {
     const ceilingBps = Math.min(abandonedBitrateBps(state), inTimeBps);
     const excluded = ceilingBps < inTimeBps ? 'was just abandoned' : 'would be late: the link is slower than ever seen';
     const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, usable), ceilingBps);
+    if (Number.isNaN(evaluations[best]!.score)) {
+      const { segmentSeconds, bufferLevelSeconds, bufferCapSeconds } = state;
+      const buffer = `a buffer of ${bufferLevelSeconds} of ${bufferCapSeconds} s`;
+      throw new Error(`no plan has a value: segments of ${segmentSeconds} s and ${sizesAt(state, 0)} bits, ${buffer}`);
+    }
     const handover = this._loweredFor(state, usable, best);
     return {
       representation: best,

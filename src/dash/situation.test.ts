@@ -36,13 +36,13 @@ test('a live stream has no end and short buffer targets count without the segmen
   expect(state.upcomingSizesBits).toHaveLength(16);
 });
 
-test('a timeline tells how long each segment lasts, and so how large it is', () => {
-  const SegmentTimeline = { S: [{ d: 400, r: 1 }, { d: 900 }, { d: 200 }, { d: 300, r: -1 }] };
+test.each([-1, 1e9])('a timeline tells how long each segment lasts, and so how large it is; r: %d', (r) => {
+  const SegmentTimeline = { S: [{ d: 400, r: 1 }, { d: 900 }, { d: 200 }, { d: 300, r }] };
   const Representation = fakeVideo().map(() => ({ SegmentTemplate: { timescale: 100, SegmentTimeline } }));
   const period = { index: 0, mpd: { manifest: { Period: [{ AdaptationSet: [{ Representation }] }] } } };
   const representations = fakeVideo().map((one, index) => ({ ...one, index, adaptation: { index: 0, period } }));
   const state = started().asked({ representations: representations as never });
-  expect(state.upcomingSeconds!.slice(0, 5)).toEqual([4, 4, 9, 2, state.segmentSeconds]);
+  expect(state.upcomingSeconds!.slice(0, 5)).toEqual([4, 4, 9, 2, r < 0 ? state.segmentSeconds : 3]);
   expect(state.upcomingSizesBits[2]![0]! / state.upcomingSizesBits[0]![0]!).toBeCloseTo(9 / 4, 9);
 });
 

@@ -152,6 +152,8 @@ interface Template {
   SegmentTimeline?: { S: readonly { t?: number; d: number; r?: number }[] };
 }
 
+/** Two days of segments of 2 s; `r` may be any number. */
+const MOST_SPANS = 86_400;
 /** By template, because the list may be long and does not change. */
 const timelines = new WeakMap<Template, Span[]>();
 
@@ -174,7 +176,8 @@ function timelineOf({ adaptation, index }: Representation, id?: string): readonl
     let time = (elements[0]!.t || 0) - presentationTimeOffset;
     spans = [];
     for (const { d, r = 0 } of counted) {
-      for (let i = 0; i <= r; i++, time += d) spans.push([time / timescale, d / timescale]);
+      for (let i = 0; i <= r && spans.length < MOST_SPANS; i++, time += d)
+        spans.push([time / timescale, d / timescale]);
     }
     timelines.set(template, spans);
   }
