@@ -215,6 +215,7 @@ test('decide leaves the segment to the player if the controller fails or leaves 
 
 test.each([
   ['buffers without an end', { bufferCapSeconds: Infinity }, 'v2', []],
+  ['buffers a day', { bufferCapSeconds: 86_400 }, 'v2', []],
   [
     'knows no duration of segments',
     { segmentSeconds: Number.NaN },

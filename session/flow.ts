@@ -28,8 +28,8 @@ import { type Input, isSame, type Moment, playerState } from './state.ts';
 
 /** A player that has not requested an abandoned segment again within this time will not do so. */
 const REPLACED_WITHIN_SECONDS = 1;
-/** A page may let the player buffer without an end, on which no plan could be made. */
-const MOST_BUFFERED_SECONDS = 3600;
+/** A page may let the player buffer without an end. A plan has steps of the cap, so more would make it coarse. */
+const MOST_BUFFERED_SECONDS = 600;
 
 /** What a decision was made on; for the next segment without a request under way. */
 type Basis = Omit<Moment, 'inFlight'> & { inFlight: InFlight | undefined };

@@ -51,7 +51,7 @@ export interface Situation {
   displayedLines?: number | undefined;
   /**
    * The part of `PlayerState` that the player knows. `isPaused` counts only once media is buffered. The session limits
-   * `bufferCapSeconds` at the live edge.
+   * `bufferCapSeconds` at the live edge, and to 600.
    */
   playback: Pick<
     PlayerState,
