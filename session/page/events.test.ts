@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { HOST } from '../host.fixture.ts';
 import { broken } from '../scripted.fixture.ts';
-import { writeLines } from './debug.ts';
 import type { DecisionEvent, FaultEvent, PaceEvent } from './event-types.ts';
 import { Events } from './events.ts';
+import { writeLines } from './handle.ts';
 
 const decision = {} as DecisionEvent;
 const settled = () => new Promise((resolve) => setTimeout(resolve));

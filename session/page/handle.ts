@@ -1,6 +1,6 @@
 /** The handle of an attachment, for any player. */
 
-import type { Decision, Pace } from '../../abr/controller.ts';
+import type { Decision, Pace, PlayerState } from '../../abr/controller.ts';
 import { check } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import { assemble, type ResolvedOptions, type Tools } from '../assemble.ts';
@@ -8,7 +8,6 @@ import type { Flow } from '../flow.ts';
 import type { Host } from '../host.ts';
 import type { Session } from '../session.ts';
 import { isPlain } from './checks.ts';
-import { writeLines } from './debug.ts';
 import type { FaultEvent, LeoAbrEvents, Listener } from './event-types.ts';
 import { Events } from './events.ts';
 import type { LeoAbrOptions } from './option-types.ts';
@@ -120,4 +119,20 @@ export function createHandle(
       };
     },
   };
+}
+
+/* The option `debug`: one line per decision and pace. */
+
+/** Attachments that have written lines, so that lines of two players on a page can be told apart. */
+let writers = 0;
+
+/** Writes with the player's name and number, the session's time and the buffer level. */
+export function writeLines(events: Events, playerName: string, print: (line: string) => void): void {
+  const label = `leo-abr ${playerName} #${++writers}`;
+  const write = ({ nowSeconds, bufferLevelSeconds }: PlayerState, text: string) =>
+    print(`${label}, ${nowSeconds.toFixed(1)} s, buffer ${bufferLevelSeconds.toFixed(1)} s: ${text}`);
+  events.on('decision', ({ state, kind, representationId, decision }) =>
+    write(state, `${kind} ${representationId}, ${decision.reason}`),
+  );
+  events.on('pace', ({ state, playbackRate, pace }) => write(state, `rate ${playbackRate.toFixed(2)}, ${pace.reason}`));
 }

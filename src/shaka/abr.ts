@@ -1,20 +1,17 @@
 /** A manager around Shaka's own that asks the core. Shaka's manager goes on measuring, and decides alone after `detach`. */
 
 import type { Flow } from '../../session/flow.ts';
-import type { Choice } from '../../session/player-port.ts';
-import { DOM_METHODS, type Handlers, listen, override, UndoList } from '../adapter-kit.ts';
-import type { AbrManager, AbrSettings, ShakaPlayer, ShakaStream, SwitchCallback, Variant } from './player.ts';
+import { DOM_METHODS, type Handlers, listen } from '../adapter-kit.ts';
+import type { AbrManager, AbrSettings, SwitchCallback, Variant } from './player.ts';
 import type { ShakaPort } from './port.ts';
 import type { Requests } from './requests.ts';
+import type { AskedManager } from './situation.ts';
 
-/** Shaka aborts the download in flight if a switch would take less time than the buffer has; less than 0 always does. */
-const ABORT_BPS = -1;
-/** Shaka's default for `abr.switchInterval`: the page has set none. */
-const DEFAULT_INTERVAL_SECONDS = 8;
+/** By a negative estimate a new download takes less time than any buffer lasts, so that Shaka gives up the one in flight. */
+const ABORTING_BPS = -1;
 
 /** State that the managers of an attachment share. Shaka makes a manager to play, and others for preloads, also meanwhile. */
 export interface Attachment {
-  readonly player: ShakaPlayer;
   readonly port: ShakaPort;
   readonly requests: Requests;
   readonly flow: Flow;
@@ -25,32 +22,30 @@ export interface Attachment {
   readonly playing: PluginManager | undefined;
   /** Shaka plays its source with this manager. Returns false if the element is another player's. */
   begin(manager: PluginManager, element: HTMLMediaElement | undefined): boolean;
+  limitPrefetch(): void;
   released(manager: PluginManager): void;
 }
 
-export class PluginManager {
-  private readonly _sourceUndo = new UndoList();
-  private readonly _undo = new UndoList();
+/** What Shaka has told a manager of one source; the next one begins with nothing. */
+class Told {
+  /** Shaka's callback for switches; a manager for a preload gets none. */
+  switchTo: SwitchCallback | undefined;
+  variants: readonly Variant[] = [];
+  /** Variants that Shaka has banned for a while. */
+  banned: readonly Variant[] = [];
+  isEnabled = false;
+  /** Shaka has not asked yet. */
+  isFirst = true;
+  /** Shaka has just asked what to begin with. */
+  hasAsked = false;
+}
+
+export class PluginManager implements AskedManager {
   settings: AbrSettings | undefined;
   isFast = false;
-  private _variants: readonly Variant[] = [];
-  /** Variants that Shaka has banned for a while. */
-  private _banned: readonly Variant[] = [];
-  /** Shaka's callback for the source that plays; a manager for a preload gets none. */
-  private _switchTo: SwitchCallback | undefined;
-  /** A source has begun with this manager. */
-  private _isLoaded = false;
-  private _isEnabled = false;
+  private _told = new Told();
   /** The plugin passes a call on to Shaka's manager, whose suggestions do not count then. */
   private _isCalling = false;
-  /** The plugin has made no choice for this source yet. */
-  private _isFirst = true;
-  /** The buffer is full: the decision waits until Shaka is about to request. */
-  private _isDue = false;
-  /** The page has selected a variant with this video: a segment of it is loaded before the next decision. */
-  private _selected: { video: ShakaStream | null; isRequested: boolean } | undefined;
-  /** Shaka has just asked what to begin with. */
-  private _hasChosen = false;
   /** This manager is Shaka's alone. */
   private _isEnded = false;
 
@@ -60,8 +55,10 @@ export class PluginManager {
     private readonly _attachment: Attachment,
   ) {}
 
+  /** A source has begun with this manager. */
   get isLoaded(): boolean {
-    return this._isLoaded;
+    const { playing, port } = this._attachment;
+    return playing === this && port.source.manager === this;
   }
 
   private get _isLeft(): boolean {
@@ -78,80 +75,38 @@ export class PluginManager {
     });
   }
 
-  /** What Shaka would choose on a link without limits: it knows the sizes of element, screen and window. */
-  highestVariant(): Variant | null {
-    const { inner } = this;
-    const estimate = inner.getBandwidthEstimate;
-    inner.getBandwidthEstimate = () => Number.POSITIVE_INFINITY;
-    try {
-      return inner.chooseVariant(this.isFast);
-    } finally {
-      inner.getBandwidthEstimate = estimate;
-    }
-  }
-
-  /** Shaka's estimate leaves out what came too fast to measure. */
-  linkBps(): number {
-    const { isUnmeasurable } = this._attachment.flow.session;
-    return isUnmeasurable ? Number.POSITIVE_INFINITY : this.inner.getBandwidthEstimate();
-  }
-
-  /**
-   * Decides at Shaka's request if there was no decision before it: timers were late, or the playback rate is high.
-   * Undefined if the request may stay, as in trick play, whose streams are in no variant.
-   */
-  decideLate(stream: ShakaStream): Choice | undefined {
-    const { port, flow } = this._attachment;
-    this._heedPage();
-    if (this._selected && this._selected.video === stream) this._selected.isRequested = true;
-    if (!this._isDue) return undefined;
-    this._isDue = false;
-    if (this._isTooEarly()) return undefined;
-    const choice = flow.decide();
-    const isOther = port.variant(choice)?.video !== stream && port.loading()?.video === stream;
-    return isOther ? choice : undefined;
-  }
-
-  /** The request for a video segment has begun. */
-  requested(): void {
-    const { flow, port } = this._attachment;
-    // Not abandoned is what the page has selected, and at first what has cost the buffer.
-    if (this._selected?.isRequested) flow.keepLoading(Number.POSITIVE_INFINITY);
-    else if (port.isClearing) flow.keepLoading(1);
-    port.isClearing = false;
-  }
+  readonly give: SwitchCallback = (...how) => {
+    const { isEnabled, switchTo } = this._told;
+    if (isEnabled) switchTo?.(...how);
+  };
 
   /** Shaka requests the next segment in the variant that is current after this event. */
   appended({ contentType, end }: { contentType: string; end: number }): void {
-    const { port, flow } = this._attachment;
-    const { presentation } = port;
-    presentation.notePlayhead();
-    if (contentType !== 'video' || presentation.isEnd(end) || presentation.isWithinSegment(end)) return;
+    if (!this.isLoaded) return;
+    const { flow, port } = this._attachment;
+    const { source } = port;
+    source.notePlayhead();
+    if (contentType !== 'video' || source.isEnd(end) || source.isWithinSegment(end)) return;
     // Shaka had this segment before it asked, and has requested the next one.
     if (flow.isLoading) return;
-    this._heedPage();
-    if (this._selected?.isRequested) this._selected = undefined;
-    if (this._selected) return;
-    this._isDue = true;
+    source.heedPage();
+    if (source.selected?.isRequested) source.selected = undefined;
+    if (source.selected) return;
+    source.isDue = true;
     this._decideIfDue();
   }
 
   /** Removes the plugin from the manager; Shaka's own manager goes on. */
   end(): void {
+    if (this.isLoaded) this._attachment.port.source.undo.run();
     this._isEnded = true;
-    this._sourceUndo.run();
-    this._undo.run();
   }
 
   sourceEnded(): void {
-    this._switchTo = undefined;
-    if (!this._isLoaded) return;
-    this._isLoaded = false;
-    this._isFirst = true;
-    this._isDue = false;
-    this._selected = undefined;
-    this._sourceUndo.run();
+    this._told = new Told();
+    if (!this.isLoaded) return;
     const { flow, port } = this._attachment;
+    port.source.undo.run();
     flow.guard(() => {
       flow.sourceEnded();
       port.sourceEnded();
@@ -160,23 +115,23 @@ export class PluginManager {
 
   private readonly _elementHandlers: Handlers = {
     timeupdate: () => {
-      this._attachment.port.presentation.notePlayhead();
+      this._attachment.port.source.notePlayhead();
       this._decideIfDue();
     },
     playing: () => this._attachment.flow.played(),
     seeking: () => {
-      const { port, flow } = this._attachment;
-      const { presentation } = port;
+      const { flow, port } = this._attachment;
+      const { source } = port;
       // Shaka goes on after what is buffered there; it seeks to where it is when it has cleared the buffer.
-      if (presentation.levelSeconds() > 0 || presentation.isUnmoved || !flow.sought()) return;
-      this._heedPage();
-      if (!this._selected) this._decide();
+      if (source.levelSeconds() > 0 || source.isUnmoved || !flow.sought()) return;
+      source.heedPage();
+      if (!source.selected) this._decide();
     },
   };
 
   private readonly _overrides: Partial<AbrManager> = {
     init: (switchTo, ...more) => {
-      this._switchTo = switchTo;
+      this._told.switchTo = switchTo;
       this.inner.init((...how) => this._suggested(...how), ...more);
     },
     configure: (settings) => {
@@ -184,12 +139,13 @@ export class PluginManager {
       this.inner.configure(settings);
     },
     setVariants: (variants, ...more) => {
-      const { flow, port } = this._attachment;
-      const gone = [...this._banned, ...this._variants].filter((variant) => !variants.includes(variant));
+      const { _attachment: attachment, _told: told } = this;
+      const { flow, port } = attachment;
+      const gone = [...told.banned, ...told.variants].filter((variant) => !variants.includes(variant));
       flow.guard(() => port.forgive(gone));
-      this._banned = gone.filter(({ disabledUntilTime }) => disabledUntilTime);
-      this._variants = variants;
-      if (this._isLoaded) this._setVariants();
+      told.banned = gone.filter(({ disabledUntilTime }) => disabledUntilTime);
+      told.variants = variants;
+      if (this.isLoaded) this._setVariants();
       return this.inner.setVariants(variants, ...more);
     },
     setMediaElement: (element) => {
@@ -205,19 +161,21 @@ export class PluginManager {
       }
     },
     enable: () => {
-      const isAsked = this._isEnabled || this._hasChosen;
-      this._isEnabled = true;
-      this._hasChosen = false;
+      const { _attachment: attachment, _told: told } = this;
+      const isAsked = told.isEnabled || told.hasAsked;
+      told.isEnabled = true;
+      told.hasAsked = false;
       this._quietly(() => this.inner.enable());
       if (!this._isInCharge()) return;
-      this._attachment.flow.guard(() => this._limitPrefetch());
+      attachment.flow.guard(() => attachment.limitPrefetch());
       if (isAsked) return;
       // The page has had the choice meanwhile.
-      this._attachment.port.given = this._selected = undefined;
+      const { source } = attachment.port;
+      source.given = source.selected = undefined;
       this._suggest();
     },
     disable: () => {
-      this._isEnabled = false;
+      this._told.isEnabled = false;
       this.inner.disable();
     },
     trySuggestStreams: () => {
@@ -232,20 +190,14 @@ export class PluginManager {
         else if (this._isInCharge()) requests.sampled(bytes, milliseconds);
       });
     },
-    getBandwidthEstimate: () => {
-      const { playing, port } = this._attachment;
-      return playing === this && port.isAbandoning ? ABORT_BPS : this.inner.getBandwidthEstimate();
-    },
+    getBandwidthEstimate: () =>
+      this.isLoaded && this._attachment.port.isAbandoning ? ABORTING_BPS : this.inner.getBandwidthEstimate(),
     stop: () => {
-      this._isEnabled = false;
-      this._variants = this._banned = [];
       this.sourceEnded();
       this.inner.stop();
     },
     release: () => {
-      this._isEnabled = false;
       this.sourceEnded();
-      this._undo.run();
       this._attachment.released(this);
       this.inner.release();
     },
@@ -253,55 +205,58 @@ export class PluginManager {
 
   /** Shaka plays a source with this manager, which is the plugin's. */
   private _isInCharge(): boolean {
-    if (this._isLeft || !this._switchTo) return false;
-    if (!this._isLoaded) this._begin();
-    return this._isLoaded;
+    if (this._isLeft || !this._told.switchTo) return false;
+    if (!this.isLoaded) this._begin();
+    return this.isLoaded;
   }
 
   private _begin(element?: HTMLMediaElement): void {
     const { _attachment: attachment } = this;
     const { port, flow } = attachment;
-    if (!this._switchTo || this._isLeft) return;
-    if (!this._isLoaded) {
-      if (!attachment.begin(this, element)) this.end();
-      if (this._isLeft) return;
-      this._isLoaded = true;
-      port.manager = this;
-      port.switchCallback = (...how) => this._isEnabled && this._switchTo?.(...how);
+    if (!this._told.switchTo || this._isLeft) return;
+    if (!this.isLoaded) {
+      if (!attachment.begin(this, element)) {
+        this.end();
+        return;
+      }
+      port.source.manager = this;
       this._setVariants();
     }
     if (!element) return;
-    port.presentation.element = element;
-    this._sourceUndo.run();
-    this._sourceUndo.add(listen(element, DOM_METHODS, this._elementHandlers, flow.guard));
+    const { source } = port;
+    source.element = element;
+    source.undo.run();
+    source.undo.add(listen(element, DOM_METHODS, this._elementHandlers, flow.guard));
   }
 
   /** At an error that stops a stream, as of the audio, Shaka ends all bans, and does not tell its manager. */
   private _restoreVariants(): void {
+    const { variants, banned } = this._told;
     const isBack = ({ audio, disabledUntilTime }: Variant) =>
-      disabledUntilTime === 0 && this._variants.some((other) => other.audio === audio);
-    const back = this._banned.filter(isBack);
-    if (back.length > 0) this._overrides.setVariants!([...this._variants, ...back]);
+      disabledUntilTime === 0 && variants.some((other) => other.audio === audio);
+    const back = banned.filter(isBack);
+    if (back.length > 0) this._overrides.setVariants!([...variants, ...back]);
   }
 
   private _setVariants(): void {
     const { port, flow } = this._attachment;
-    const { variants } = port.presentation;
-    flow.guard(() => variants.set(this._variants));
+    const { variants } = port.source;
+    flow.guard(() => variants.set(this._told.variants));
     if (variants.isUnknown) {
       flow.events.fault('unsupported-stream', 'the stream declares neither bitrates nor picture sizes');
     }
   }
 
   private _chooseForPlayer(): Variant {
-    const { port, preloaded } = this._attachment;
-    const begun = this._isFirst ? this._variants.find((variant) => preloaded.has(variant)) : undefined;
+    const { _attachment: attachment, _told: told } = this;
+    const { port, preloaded } = attachment;
+    const begun = told.isFirst ? told.variants.find((variant) => preloaded.has(variant)) : undefined;
     if (begun) preloaded.delete(begun);
-    this._isFirst = false;
-    this._hasChosen = !this._isEnabled;
-    this._selected = undefined;
+    told.isFirst = false;
+    told.hasAsked = !told.isEnabled;
+    port.source.selected = undefined;
     const variant = begun || this._loading() || this._choose();
-    port.given = variant;
+    port.source.given = variant;
     return variant;
   }
 
@@ -310,10 +265,10 @@ export class PluginManager {
     const { _attachment: attachment } = this;
     const { port, preloaded } = attachment;
     let variant: Variant;
-    if (this._isLeft || this._variants.length === 0 || attachment.playing?.isLoaded)
+    if (this._isLeft || this._told.variants.length === 0 || attachment.playing?.isLoaded)
       variant = this.inner.chooseVariant(this.isFast);
     else {
-      port.manager = this;
+      port.source.manager = this;
       this._setVariants();
       variant = this._choose();
     }
@@ -338,54 +293,38 @@ export class PluginManager {
   /** Shaka's own manager switches. It also knows that the kind of network or the size of the element has changed. */
   private _suggested(...wanted: Parameters<SwitchCallback>): void {
     const isShakas = this._isLeft || !this._isInCharge() || !this._attachment.port.isUsable;
-    if (isShakas && this._switchTo) this._switchTo(...wanted);
+    if (isShakas) this._told.switchTo?.(...wanted);
     else if (!this._isCalling) this._suggest();
   }
 
   /** Decides now. What is due at the next request stays due. */
   private _suggest(): void {
-    this._attachment.flow.guard(() => {
-      const isDue = this._isDue;
-      this._heedPage();
-      if (this._selected || this._loading() || this._attachment.port.presentation.isEnd()) return;
+    const { flow, port } = this._attachment;
+    flow.guard(() => {
+      const { source } = port;
+      const { isDue } = source;
+      source.heedPage();
+      if (source.selected || this._loading() || source.isEnd()) return;
       this._decide();
-      this._isDue = isDue;
+      source.isDue = isDue;
     });
   }
 
   private _decide(): void {
-    this._isDue = false;
     const { port, flow } = this._attachment;
-    const { enabled, switchInterval } = port.settings;
-    if (!this._isEnabled || !enabled || port.isClearing) return;
+    const { settings, source } = port;
+    source.isDue = false;
+    if (!this._told.isEnabled || !settings.enabled || source.isClearing) return;
     this._restoreVariants();
-    port.decide(() => this._choose(), flow.clock.nowSeconds() < switchInterval);
+    port.decide(() => this._choose(), flow.clock.nowSeconds() < settings.switchInterval);
   }
 
   private _decideIfDue(): void {
     const { port } = this._attachment;
-    if (!this._isDue || port.presentation.isFull()) return;
-    this._heedPage();
-    if (this._isDue && !this._isTooEarly()) this._decide();
-  }
-
-  /** The page has set an interval between switches; or each switch clears the buffer. */
-  private _isTooEarly(): boolean {
-    const { port } = this._attachment;
-    const { switchInterval, clearBufferSwitch } = port.settings;
-    const isKept = switchInterval !== DEFAULT_INTERVAL_SECONDS || clearBufferSwitch;
-    return isKept && performance.now() - port.switchedAtMs < 1000 * switchInterval && Boolean(port.loading());
-  }
-
-  /** If the page has selected a variant, a segment of it is due, and no decision. */
-  private _heedPage(): void {
-    const { port } = this._attachment;
-    const active = port.presentation.active();
-    if (active && port.given && active !== port.given) {
-      this._selected = { video: active.video, isRequested: false };
-      this._isDue = false;
-    }
-    port.given = active ?? port.given;
+    const { source } = port;
+    if (!source.isDue || source.isFull()) return;
+    source.heedPage();
+    if (source.isDue && !port.isTooEarly) this._decide();
   }
 
   private _quietly(call: () => void): void {
@@ -395,13 +334,5 @@ export class PluginManager {
     } finally {
       this._isCalling = false;
     }
-  }
-
-  /** By default (1) Shaka prefetches only the segment that is due; more are requested before anything is decided. */
-  private _limitPrefetch(): void {
-    const { player } = this._attachment;
-    const get = () => player.getConfiguration().streaming.segmentPrefetchLimit;
-    const set = (segmentPrefetchLimit: number) => player.configure({ streaming: { segmentPrefetchLimit } });
-    if (get() > 1) this._undo.add(override(0, get, set));
   }
 }

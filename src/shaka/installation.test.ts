@@ -102,10 +102,12 @@ test.each([
   ['for 10 s instead of 30 after a failure', 30, 10],
   ["for the page's time", 20, 20],
   ["for Shaka's time if frames were dropped", 30, 30],
-])('a variant is banned %s', (_, maxDisabledTime, seconds) => {
+  ["for Shaka's time after a failure of another source", 30, 30, true],
+])('a variant is banned %s', (_, maxDisabledTime, seconds, isOfAnother = false) => {
   const { player, manager } = loaded({}, ({ config }) => Object.assign(config.streaming, { maxDisabledTime }));
   const [banned, ...rest] = player.variants.slice(0, 3);
-  if (seconds < 30) player.send(0).failed();
+  if (seconds < 30 || isOfAnother) player.send(0).failed();
+  if (isOfAnother) player.nextSource();
   banned!.disabledUntilTime = Date.now() / 1000 + maxDisabledTime;
   manager().setVariants(rest);
   expect(banned!.disabledUntilTime - Date.now() / 1000).toBeCloseTo(seconds);

@@ -89,27 +89,27 @@ class ShakaInstallation implements Installation, Attachment {
   private _isListening = false;
 
   constructor(
-    readonly player: ShakaPlayer,
+    private readonly _player: ShakaPlayer,
     private readonly _shakasFactory: () => AbrManager,
     options: ResolvedOptions,
     private readonly _events: Events,
   ) {
-    this.port = new ShakaPort(player, options, (action) => this.flow.guard(action));
+    this.port = new ShakaPort(_player, options, () => this.flow);
     this.flow = new Flow(this.port, options, _events);
-    this.requests = new Requests(this.port, this.flow, () => this.playing);
-    const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
+    this.requests = new Requests(this.port, this.flow);
+    const setCmcd = (enabled: boolean) => _player.configure({ cmcd: { enabled } });
     const segmentappended = () =>
       _events.fault('player-failed', 'Shaka plays without the plugin: configure the factory before load()');
     const loaded = () => {
-      if (player.getLoadMode() === SRC_EQUALS)
+      if (_player.getLoadMode() === SRC_EQUALS)
         _events.fault('unsupported-stream', 'the browser plays this source itself (src=)');
     };
-    this._playerUndo.add(listen(player, DOM_METHODS, { segmentappended, loaded }, this.flow.guard));
-    if (options.cmcd) this._undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
+    this._playerUndo.add(listen(_player, DOM_METHODS, { segmentappended, loaded }, this.flow.guard));
+    if (options.cmcd) this._undo.add(override(true, () => _player.getConfiguration().cmcd.enabled, setCmcd));
   }
 
   isActive(): boolean {
-    return this._isListening && !this.port.presentation.variants.isUnknown;
+    return this._isListening && !this.port.source.variants.isUnknown;
   }
 
   newManager(): AbrManager {
@@ -120,7 +120,7 @@ class ShakaInstallation implements Installation, Attachment {
   }
 
   begin(manager: PluginManager, element: HTMLMediaElement | undefined): boolean {
-    const own = this.player.getMediaElement();
+    const own = this._player.getMediaElement();
     if (element && own && element !== own) {
       this._events.fault('already-attached', 'another player has this factory');
       return false;
@@ -129,6 +129,14 @@ class ShakaInstallation implements Installation, Attachment {
     if (this.playing && this.playing !== manager) this.playing.end();
     this.playing = manager;
     return true;
+  }
+
+  /** By default (1) Shaka prefetches only the segment that is due; more are requested before anything is decided. */
+  limitPrefetch(): void {
+    const { _player: player } = this;
+    const get = () => player.getConfiguration().streaming.segmentPrefetchLimit;
+    const set = (segmentPrefetchLimit: number) => player.configure({ streaming: { segmentPrefetchLimit } });
+    if (get() > 1) this._playerUndo.add(override(0, get, set));
   }
 
   released(manager: PluginManager): void {
@@ -153,7 +161,7 @@ class ShakaInstallation implements Installation, Attachment {
   private _listen(): void {
     this._leave();
     this._isListening = true;
-    const { player, flow, requests } = this;
+    const { _player: player, flow, requests } = this;
     const { guard } = flow;
     const filter = (_: number, request: ShakaRequest, context?: RequestContext) => {
       guard(() => {
@@ -164,7 +172,7 @@ class ShakaInstallation implements Installation, Attachment {
     };
     const responseFilter = (_: number, { data }: { data: ArrayBuffer | ArrayBufferView }, context?: RequestContext) => {
       if (context?.type !== MEDIA_PLAYLIST) return;
-      guard(() => this.port.live.playlistLoaded(() => new TextDecoder().decode(data)));
+      guard(() => this.port.source.live.playlistLoaded(() => new TextDecoder().decode(data)));
     };
     const handlers = {
       ...requests.handlers,

@@ -73,13 +73,6 @@ export class LiveStream {
     this._partSeconds = Number((isLowLatency && /^#EXT-X-PART-INF:.*PART-TARGET=([\d.]+)/m.exec(text())?.[1]) || 0);
   }
 
-  /** The source has changed. */
-  forget(): void {
-    this._manifest = null;
-    this._partSeconds = undefined;
-    this._laterSeconds = 0;
-  }
-
   /**
    * Where the media end. If a stream in parts has just begun, Shaka says too early: its first playlist is old once the first
    * segment has ended, and segments become longer. Shaka's end goes on with the clock, so the longest list was newest.
@@ -108,14 +101,17 @@ export class CatchUp extends ElementRate {
   constructor(
     options: { readonly live: LiveOptions },
     private readonly _player: ShakaPlayer,
-    private readonly _live: LiveStream,
-    protected readonly element: () => HTMLMediaElement | undefined,
+    private readonly _source: () => { readonly live: LiveStream; element: HTMLMediaElement | undefined },
   ) {
     super(options);
   }
 
+  protected element(): HTMLMediaElement | undefined {
+    return this._source().element;
+  }
+
   protected nowSeconds(): number | undefined {
-    return this._live.time()?.nowSeconds;
+    return this._source().live.time()?.nowSeconds;
   }
 
   protected turnOff(rate: number): void {
@@ -134,21 +130,22 @@ export class CatchUp extends ElementRate {
 
   /** The rate is the plugin's where Shaka would synchronise, and where an option sets its bounds. */
   position(): LivePosition | undefined {
-    const time = this._live.time();
+    const { live, element } = this._source();
+    const time = live.time();
     if (!time) return undefined;
     const { options } = this;
     const liveSync = this._pageSync || this._liveSync();
-    const { description } = this._live;
-    const joinedSeconds = this._live.joinedSeconds(time.nowSeconds);
+    const { description } = live;
+    const joinedSeconds = live.joinedSeconds(time.nowSeconds);
     const playersTarget = liveSync.enabled
       ? joinedSeconds + liveSync.targetLatency
       : (description?.targetLatency ?? joinedSeconds);
     const { targetLatencySeconds: targetSeconds = playersTarget, minPlaybackRate, maxPlaybackRate } = options.live;
-    const latencySeconds = time.nowSeconds - (this.element()?.currentTime || 0);
+    const latencySeconds = time.nowSeconds - (element?.currentTime || 0);
     return {
       ...time,
       // Playback has not begun at 0 s, except in a stream that has just begun.
-      latencySeconds: this.element()?.currentTime ? latencySeconds : Math.min(latencySeconds, targetSeconds),
+      latencySeconds: element?.currentTime ? latencySeconds : Math.min(latencySeconds, targetSeconds),
       targetLatencySeconds: targetSeconds,
       ...this.within({
         isPaceable: Boolean(

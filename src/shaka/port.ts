@@ -1,27 +1,13 @@
 /** Implements the core's port for Shaka Player: what may be chosen, and how to switch. */
 
 import type { AssumedLink } from '../../abr/controller.ts';
-import type { Guard } from '../../session/page/events.ts';
+import type { Flow } from '../../session/flow.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
-import { CatchUp, LiveStream } from './live.ts';
-import type { AbrManager, AbrSettings, ShakaPlayer, ShakaStream, SwitchCallback, Variant } from './player.ts';
-import { Presentation } from './situation.ts';
+import { CatchUp } from './live.ts';
+import type { AbrSettings, ShakaPlayer, ShakaStream, Variant } from './player.ts';
+import { Source } from './situation.ts';
 import { withAudio } from './variants.ts';
-
-/** The manager that Shaka asks. */
-interface AskedManager {
-  /** Shaka's own manager. */
-  readonly inner: Pick<AbrManager, 'chooseVariant' | 'getBandwidthEstimate'>;
-  /** As Shaka has configured it. */
-  readonly settings: AbrSettings | undefined;
-  /** The player prefers fast switching. */
-  readonly isFast: boolean;
-  /** Its choice on a link without limits. */
-  highestVariant(): Variant | null;
-  /** Throughput, as far as Shaka estimates it. */
-  linkBps(): number;
-}
 
 /** Segments of an HLS stream before its first picture. */
 const PROBED_SEGMENTS = 3;
@@ -30,50 +16,46 @@ const KEPT_SEGMENTS = 1.5;
 /** Shaka's default for `streaming.maxDisabledTime`, and the time for which a failed variant is banned instead. */
 const BANNED_SECONDS = 30;
 const AVOIDED_SECONDS = 10;
+/** Shaka's default for `abr.switchInterval`: the page has set none. */
+const DEFAULT_INTERVAL_SECONDS = 8;
 /** If Shaka has cleared its buffer and requests nothing for this long, it has stopped for ever. */
 const STOPPED_MS = 2000;
 
 export class ShakaPort implements PlayerPort {
   readonly name = 'Shaka Player';
-  readonly live: LiveStream;
-  readonly presentation: Presentation;
   readonly rate: CatchUp;
-  /** Shaka gives up the download in flight, if it asks now. */
-  isAbandoning = false;
-  /** Shaka clears its buffer, and has requested nothing since. Another switch could stop it for ever. */
-  isClearing = false;
-  /** Shaka's callback for switches, of the present source. */
-  switchCallback: SwitchCallback | undefined;
-  manager: AskedManager | undefined;
-  /** The last variant that Shaka was given; the page may select another variant. */
-  given: Variant | undefined;
-  /** The highest bitrate allowed at the latest decision; 0 before. */
-  private _topBps = 0;
-  /** Variants above are not chosen. */
-  private _mostBps = Number.POSITIVE_INFINITY;
-  /** When Shaka was given another variant, by `performance.now()`. */
-  switchedAtMs = Number.NEGATIVE_INFINITY;
-  /** When a request failed. */
-  failedAtMs = Number.NEGATIVE_INFINITY;
+  source: Source;
 
   constructor(
     private readonly _player: ShakaPlayer,
     options: { readonly live: LiveOptions },
-    private readonly _guard: Guard,
+    private readonly _flow: () => Flow,
   ) {
-    this.live = new LiveStream(_player);
-    this.presentation = new Presentation(_player, this.live);
-    this.rate = new CatchUp(options, _player, this.live, () => this.presentation.element);
+    this.source = new Source(_player);
+    this.rate = new CatchUp(options, _player, () => this.source);
   }
 
   get settings(): AbrSettings {
-    return this.manager?.settings || this._player.getConfiguration().abr;
+    return this.source.manager?.settings || this._player.getConfiguration().abr;
   }
 
   /** Streams without video or without bitrates are left to Shaka. */
   get isUsable(): boolean {
-    const { hasVideo, isUnknown } = this.presentation.variants;
+    const { hasVideo, isUnknown } = this.source.variants;
     return hasVideo && !isUnknown;
+  }
+
+  /** Shaka gives up the download in flight, if it asks now. */
+  get isAbandoning(): boolean {
+    const { active } = this._flow().session;
+    return active !== undefined && active === this.source.abandoned;
+  }
+
+  /** The page has set an interval between switches; or each switch clears the buffer. */
+  get isTooEarly(): boolean {
+    const { switchInterval, clearBufferSwitch } = this.settings;
+    const isKept = switchInterval !== DEFAULT_INTERVAL_SECONDS || clearBufferSwitch;
+    return isKept && performance.now() - this.source.switchedAtMs < 1000 * switchInterval && Boolean(this.loading());
   }
 
   manifestUrl(): string | null {
@@ -85,7 +67,7 @@ export class ShakaPort implements PlayerPort {
    * Shaka tells the type of the stream only later, so its URL has to.
    */
   assumed(browserBps: number | undefined): AssumedLink {
-    const playerBps = this.manager!.inner.getBandwidthEstimate();
+    const playerBps = this._inner.getBandwidthEstimate();
     return /\.m3u8/i.test(String(this.manifestUrl()))
       ? { playerBps: playerBps / PROBED_SEGMENTS, browserBps: undefined }
       : { playerBps, browserBps };
@@ -95,15 +77,15 @@ export class ShakaPort implements PlayerPort {
     if (!this.settings.enabled || !this.isUsable) return undefined;
     const allowed = this._allowed();
     // Shaka's contract: the highest resolution of equal bandwidths that its estimate allows. Sizes are measured later.
-    const mostBps = isFirst ? this.manager!.inner.getBandwidthEstimate() : 0;
+    const mostBps = isFirst ? this._inner.getBandwidthEstimate() : 0;
     const isBest = (one: Variant) => !allowed.some((other) => other.bandwidth <= mostBps && isLargerVideo(one, other));
-    return this.presentation.situation(isFirst ? allowed.filter(isBest) : allowed, this.rate.position());
+    return this.source.situation(isFirst ? allowed.filter(isBest) : allowed, this.rate.position());
   }
 
   abandon(choice: Choice): void {
-    this.isAbandoning = true;
+    this.source.abandoned = this._flow().session.active;
     // Another audio would make Shaka discard that download, too.
-    const { audio } = this.presentation.active() || {};
+    const { audio } = this.source.active() || {};
     this.switchTo(this._variants(choice).find((variant) => variant.audio === audio) || this.variant(choice));
   }
 
@@ -114,43 +96,43 @@ export class ShakaPort implements PlayerPort {
    * `isEarly`: playback has just begun, with too little media to clear at each switch.
    */
   decide(choose: () => Variant | undefined, isEarly: boolean): void {
-    const { presentation, settings } = this;
-    const { bitrateBps = 0 } = presentation.variants.ladder(this._allowed()).pop() || {};
-    const isOutgrown = this._topBps > 0 && bitrateBps > this._topBps;
-    this._topBps = bitrateBps;
-    const segmentSeconds = presentation.segmentSeconds();
+    const { source, settings } = this;
+    const { bitrateBps = 0 } = source.variants.ladder(this._allowed()).pop() || {};
+    const isOutgrown = source.topBps > 0 && bitrateBps > source.topBps;
+    source.topBps = bitrateBps;
+    const segmentSeconds = source.segmentSeconds();
     const isCleared = settings.clearBufferSwitch && !isEarly;
     const keptSeconds = isOutgrown ? KEPT_SEGMENTS * segmentSeconds : settings.safeMarginSwitch;
-    const active = presentation.active();
-    if (active && (isOutgrown || isCleared) && presentation.levelSeconds() > keptSeconds) {
+    const active = source.active();
+    if (active && (isOutgrown || isCleared) && source.levelSeconds() > keptSeconds) {
       if (keptSeconds >= segmentSeconds) {
-        presentation.keptSeconds = keptSeconds;
+        source.keptSeconds = keptSeconds;
         const variant = choose();
-        presentation.keptSeconds = Number.POSITIVE_INFINITY;
+        source.keptSeconds = Number.POSITIVE_INFINITY;
         if (variant && variant.bandwidth > active.bandwidth) {
           this.switchTo(variant, keptSeconds);
           return;
         }
       }
-      if (isCleared) this._mostBps = Math.max(active.bandwidth, this.manager!.inner.chooseVariant().bandwidth);
+      if (isCleared) source.mostBps = Math.max(active.bandwidth, this._inner.chooseVariant().bandwidth);
     }
     const variant = choose();
-    this._mostBps = Number.POSITIVE_INFINITY;
+    source.mostBps = Number.POSITIVE_INFINITY;
     this.switchTo(variant, isCleared ? keptSeconds : undefined);
   }
 
   /** Switches. If more than `keptSeconds` is buffered, Shaka removes the rest. */
   switchTo(variant: Variant | undefined, keptSeconds = Number.POSITIVE_INFINITY): void {
     if (!variant) return;
-    if (this.given !== variant) this.switchedAtMs = performance.now();
-    const { presentation, settings } = this;
-    const active = presentation.active();
+    const { source, settings } = this;
+    if (source.given !== variant) source.switchedAtMs = performance.now();
+    const active = source.active();
     if (!active) this._give(variant, settings.clearBufferSwitch, settings.safeMarginSwitch);
-    else if (active === variant || presentation.levelSeconds() <= keptSeconds) this._give(variant);
+    else if (active === variant || source.levelSeconds() <= keptSeconds) this._give(variant);
     else {
-      this.isClearing = true;
+      source.isClearing = true;
       // At `segmentappended`, Shaka is about to set its timer for the next request, and would lose it while it clears.
-      Promise.resolve().then(() => this._guard(() => this._clear(variant, active, keptSeconds)));
+      Promise.resolve().then(() => this._flow().guard(() => this._clear(variant, active, keptSeconds)));
     }
   }
 
@@ -161,7 +143,7 @@ export class ShakaPort implements PlayerPort {
     for (const variant of variants) {
       const restSeconds = variant.disabledUntilTime! - nowSeconds;
       // Shaka waits before it bans; without a failure it bans for dropped frames. Another length is the page's.
-      const isFailure = performance.now() - this.failedAtMs < 1000 * AVOIDED_SECONDS;
+      const isFailure = performance.now() - this.source.failedAtMs < 1000 * AVOIDED_SECONDS;
       const isDefault = maxDisabledTime === BANNED_SECONDS && Math.abs(restSeconds - BANNED_SECONDS) < 1;
       if (isFailure && isDefault) variant.disabledUntilTime = nowSeconds + AVOIDED_SECONDS;
     }
@@ -169,16 +151,34 @@ export class ShakaPort implements PlayerPort {
 
   /** What plays or loads, if page and Shaka still allow it. */
   loading(): Variant | undefined {
-    const active = this.presentation.active();
+    const active = this.source.active();
     return this._allowed().find((variant) => variant === active);
+  }
+
+  /**
+   * Decides at Shaka's request if there was no decision before it: timers were late, or the playback rate is high.
+   * Undefined if the request may stay, as in trick play, whose streams are in no variant.
+   */
+  decideLate(stream: ShakaStream): Choice | undefined {
+    const { source } = this;
+    source.heedPage();
+    if (source.selected && source.selected.video === stream) source.selected.isRequested = true;
+    if (!source.isDue) return undefined;
+    source.isDue = false;
+    if (this.isTooEarly) return undefined;
+    const choice = this._flow().decide();
+    const isOther = this.variant(choice)?.video !== stream && this.loading()?.video === stream;
+    return isOther ? choice : undefined;
   }
 
   variant(choice: Choice | undefined): Variant | undefined {
     if (!choice) return undefined;
     const { bandwidthUpgradeTarget, bandwidthDowngradeTarget } = this.settings;
-    const { playbackRate } = this.presentation;
-    const ladder = this.presentation.variants.ladder(this._allowed());
-    const bps = this.manager!.linkBps() / playbackRate;
+    const { playbackRate, variants } = this.source;
+    const ladder = variants.ladder(this._allowed());
+    // Shaka's estimate leaves out what came too fast to measure.
+    const { isUnmeasurable } = this._flow().session;
+    const bps = (isUnmeasurable ? Number.POSITIVE_INFINITY : this._inner.getBandwidthEstimate()) / playbackRate;
     return withAudio(
       this._variants(choice),
       { rung: ladder.findIndex(({ id }) => id === choice.representationId), rungs: ladder.length },
@@ -190,61 +190,71 @@ export class ShakaPort implements PlayerPort {
   }
 
   sourceEnded(): void {
-    this.presentation.variants.forget();
-    this.presentation.element = undefined;
-    this.switchCallback = undefined;
-    this.given = undefined;
-    this._topBps = 0;
-    this.switchedAtMs = Number.NEGATIVE_INFINITY;
-    this.isAbandoning = this.isClearing = false;
-    this.live.forget();
+    this.source = new Source(this._player);
+  }
+
+  private get _inner() {
+    return this.source.manager!.inner;
   }
 
   private _clear(variant: Variant, active: Variant, safeMargin: number): void {
-    if (!this.isClearing) return;
+    if (!this.source.isClearing) return;
     this._give(variant, true, safeMargin);
     const revive = () => {
-      if (!this.isClearing || this.given !== variant) return;
-      this.isClearing = false;
+      const { source } = this;
+      if (!source.isClearing || source.given !== variant) return;
+      source.isClearing = false;
       // Only a switch that clears sets Shaka's timer anew. It has nothing to remove.
-      if (!this.presentation.isFull()) this._give(active, true, this.presentation.levelSeconds() + 1);
+      if (!source.isFull()) this._give(active, true, source.levelSeconds() + 1);
     };
-    setTimeout(() => this._guard(revive), STOPPED_MS);
+    setTimeout(() => this._flow().guard(revive), STOPPED_MS);
   }
 
   private _give(variant: Variant, isClearing = false, safeMargin = 0): void {
-    this.given = variant;
-    if (this.switchCallback) this.switchCallback(variant, isClearing, safeMargin);
+    this.source.given = variant;
+    this.source.manager?.give(variant, isClearing, safeMargin);
   }
 
   /** The variants with the chosen video. */
   private _variants({ representationId }: Choice): Variant[] {
-    const { variants } = this.presentation;
+    const { variants } = this.source;
     return this._allowed().filter(({ video }) => variants.rungOf(video!).id === representationId);
   }
 
   /** What plays, or what Shaka itself would begin with. */
   private _audio(): ShakaStream | null | undefined {
-    return (this.presentation.active() || this.manager!.inner.chooseVariant())?.audio;
+    return (this.source.active() || this._inner.chooseVariant())?.audio;
   }
 
   /** The variants with video that the page allows; at least one, unless there is no video. */
   private _allowed(): Variant[] {
-    const manager = this.manager!;
-    const all = this.presentation.variants.all.filter(({ video }) => video);
+    const { source } = this;
+    const all = source.variants.all.filter(({ video }) => video);
     // As Shaka has it: the others are for a player that prefers them.
     const fast = all.filter(({ audio, video }) => audio?.fastSwitching || video!.fastSwitching);
     const usual = all.filter((variant) => !fast.includes(variant));
-    const preferred = (manager.isFast && fast.length > 0) || usual.length === 0 ? fast : usual;
-    const highest = manager.highestVariant();
+    const preferred = (source.manager!.isFast && fast.length > 0) || usual.length === 0 ? fast : usual;
+    const highest = this._highest();
     const within = preferred.filter(
       (variant) =>
-        variant.bandwidth <= this._mostBps &&
+        variant.bandwidth <= source.mostBps &&
         this._isWithinRestrictions(variant) &&
         (!highest?.video || this._isUpTo(highest, variant)),
     );
     if (within.length > 0) return within;
     return preferred.sort((a, b) => a.bandwidth - b.bandwidth).slice(0, 1);
+  }
+
+  /** What Shaka would choose on a link without limits: it knows the sizes of element, screen and window. */
+  private _highest(): Variant | null {
+    const { inner, isFast } = this.source.manager!;
+    const estimate = inner.getBandwidthEstimate;
+    inner.getBandwidthEstimate = () => Number.POSITIVE_INFINITY;
+    try {
+      return inner.chooseVariant(isFast);
+    } finally {
+      inner.getBandwidthEstimate = estimate;
+    }
   }
 
   private _isUpTo(highest: Variant, { video, bandwidth }: Variant): boolean {

@@ -1,10 +1,9 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
 import type { Flow } from '../../session/flow.ts';
-import type { Choice } from '../../session/player-port.ts';
-import { Samples } from '../../session/samples.ts';
+import { Request } from '../../session/request.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
-import type { RequestContext, ShakaRequest, ShakaStream } from './player.ts';
+import type { RequestContext, ShakaRequest } from './player.ts';
 import { BAD_HTTP_STATUS, CRITICAL, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
 
@@ -23,7 +22,6 @@ export interface EndEvent {
 
 /** What is known of a request in flight. */
 interface Known {
-  isVideo: boolean;
   isLive: boolean;
   /** Shaka was given another choice at the request, which it then gives up before its first bit: nothing was lost. */
   isReplaced: boolean;
@@ -33,28 +31,18 @@ interface Known {
   counter: ChunkCounter | undefined;
 }
 
-/** The manager of the source that plays. */
-interface PlayingRequest {
-  /** At the request for a video segment if a decision is due; returns the choice if it is another stream. */
-  decideLate(stream: ShakaStream): Choice | undefined;
-  /** That request has begun. */
-  requested(): void;
-}
-
 export class Requests {
   private readonly _known = new WeakMap<object, Known>();
   /** Ended requests, whose last callbacks may come late. */
   private readonly _ended = new WeakSet<object>();
   private readonly _watched = new WeakSet<object>();
-  private readonly _samples: Samples;
+  /** Stands for all that arrives without requests, in this session's meter. */
+  private _sampling: { meter: object; request: object } | undefined;
 
   constructor(
     private readonly _port: ShakaPort,
     private readonly _flow: Flow,
-    private readonly _playing: () => PlayingRequest | undefined,
-  ) {
-    this._samples = new Samples(_flow);
-  }
+  ) {}
 
   readonly handlers = {
     downloadheadersreceived: ({ request, headers }: HeadersEvent) => {
@@ -105,8 +93,27 @@ export class Requests {
 
   /** Media over QUIC come without a request: their bits count as throughput over the time of reading. */
   sampled(bytes: number, milliseconds: number): void {
-    const segment = this._port.presentation.latest(this._port.given);
-    if (segment && bytes > 0 && milliseconds > 0) this._samples.arrived(segment, 8 * bytes, milliseconds / 1000);
+    const segment = this._port.source.latest();
+    if (!segment || !(bytes > 0 && milliseconds > 0)) return;
+    const { _flow: flow } = this;
+    const bits = 8 * bytes;
+    const seconds = milliseconds / 1000;
+    flow.start(seconds);
+    const { session, clock, forecasting } = flow;
+    const atSeconds = clock.nowSeconds();
+    const sinceSeconds = Math.max(0, atSeconds - seconds);
+    const meter = forecasting?.meter;
+    if (meter) {
+      if (meter !== this._sampling?.meter) this._sampling = { meter, request: meter.requestSent(sinceSeconds) };
+      const { request } = this._sampling;
+      meter.resumed(request, atSeconds, sinceSeconds, bits);
+      meter.waits(request, atSeconds, Number.POSITIVE_INFINITY);
+    }
+    // The meter has counted the bits.
+    const request = new Request(sinceSeconds, { segment, sizeBits: bits, knownBps: session.knownBps });
+    session.began(request);
+    request.received(atSeconds, { totalBits: bits });
+    session.ended(request, { outcome: 'whole', nowSeconds: atSeconds, downloadSeconds: seconds, source: 'network' });
   }
 
   private _begun(
@@ -114,6 +121,7 @@ export class Requests {
     { type, stream, segment, isPreload }: RequestContext = {},
   ): Known | undefined {
     const { _port: port, _flow: flow } = this;
+    const { source } = port;
     if (!request || this._known.has(request)) return request && this._known.get(request);
     const isMedia = type === MEDIA_SEGMENT;
     if (!stream || this._ended.has(request)) return undefined;
@@ -123,18 +131,17 @@ export class Requests {
       this._ended.add(request);
       return undefined;
     }
-    const video = segment && stream.type === 'video' ? port.presentation.segment(stream, segment) : undefined;
-    if (video) port.isAbandoning = false;
-    const instead = video && this._playing()?.decideLate(stream);
-    const time = segment && port.live.time();
+    const video = segment && stream.type === 'video' ? source.segment(stream, segment) : undefined;
+    const instead = video && port.decideLate(stream);
+    const time = segment && source.live.time();
     const live = time && {
       ...time,
       startSeconds: segment.getStartTime(),
-      segmentSeconds: port.live.wholeSeconds(segment),
+      segmentSeconds: source.live.wholeSeconds(segment),
     };
     const isInChunks = live && live.firstChunkSeconds < live.segmentSeconds;
     const known: Known = {
-      ...{ isVideo: video !== undefined, isLive: Boolean(time), isReplaced: instead !== undefined },
+      ...{ isLive: Boolean(time), isReplaced: instead !== undefined },
       counter: isInChunks ? new ChunkCounter() : undefined,
     };
     this._known.set(request, known);
@@ -144,18 +151,22 @@ export class Requests {
       live: live ?? undefined,
       url: (request as ShakaRequest).uris[0],
     });
-    if (video) this._playing()?.requested();
+    if (video) {
+      // Not abandoned is what the page has selected, and at first what has cost the buffer.
+      if (source.selected?.isRequested) flow.keepLoading(Number.POSITIVE_INFINITY);
+      else if (source.isClearing) flow.keepLoading(1);
+      source.isClearing = false;
+    }
     if (instead) port.abandon(instead);
     return known;
   }
 
   private _end(request: object, outcome: 'whole' | 'abandoned' | 'failed', seconds?: number): void {
     const known = this._known.get(request);
-    if (known?.isVideo) this._port.isAbandoning = false;
     this._known.delete(request);
     // Shaka tries a failed request again.
     if (outcome !== 'failed') this._ended.add(request);
-    else this._port.failedAtMs = performance.now();
+    else this._port.source.failedAtMs = performance.now();
     const isUnused = known?.isReplaced && outcome === 'abandoned';
     this._flow.ended(request, isUnused ? 'failed' : outcome, seconds);
   }

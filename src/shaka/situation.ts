@@ -1,9 +1,18 @@
-/** Reads the inputs of a decision from Shaka Player, in the core's types. Shaka counts in seconds and bytes. */
+/** The source that plays: reads the inputs of a decision, in the core's types. Shaka counts in seconds and bytes. */
 
 import type { ListedSegment, LivePosition, Period, Segment, Situation } from '../../session/player-port.ts';
-import { displayedLines, isPaused } from '../adapter-kit.ts';
-import type { LiveStream } from './live.ts';
-import type { SegmentReference, ShakaPlayer, ShakaStream, Variant } from './player.ts';
+import type { VideoRequest } from '../../session/request.ts';
+import { displayedLines, isPaused, UndoList } from '../adapter-kit.ts';
+import { LiveStream } from './live.ts';
+import type {
+  AbrManager,
+  AbrSettings,
+  SegmentReference,
+  ShakaPlayer,
+  ShakaStream,
+  SwitchCallback,
+  Variant,
+} from './player.ts';
 import { Variants } from './variants.ts';
 
 /** Shaka asks itself twice a second whether to request: a choice this long before is still of the same moment. */
@@ -16,24 +25,70 @@ const STEP_SECONDS = 1;
 /** A usual segment, before the player has loaded a playlist. */
 const UNKNOWN_SEGMENT_SECONDS = 4;
 
-/** The presentation that plays, as Shaka shows it. */
-export class Presentation {
+/** The manager that Shaka asks. */
+export interface AskedManager {
+  /** Shaka's own manager. */
+  readonly inner: Pick<AbrManager, 'chooseVariant' | 'getBandwidthEstimate'>;
+  /** As Shaka has configured it. */
+  readonly settings: AbrSettings | undefined;
+  /** The player prefers fast switching. */
+  readonly isFast: boolean;
+  /** Shaka's callback for switches. */
+  readonly give: SwitchCallback;
+}
+
+/**
+ * What Shaka shows of the source that it plays, and all that the plugin remembers of it. It is made when the source before
+ * ends, because Shaka reads playlists before it asks a manager.
+ */
+export class Source {
+  /** It plays the source, or has chosen the first variant for a preload. */
+  manager: AskedManager | undefined;
   readonly variants = new Variants();
+  readonly live: LiveStream;
   element: HTMLMediaElement | undefined;
-  /** Media buffered farther ahead than this count as gone. */
+  /** The last variant that Shaka was given; the page may select another variant. */
+  given: Variant | undefined;
+  /** The page has selected a variant with this video: a segment of it is loaded before the next decision. */
+  selected: { video: ShakaStream | null; isRequested: boolean } | undefined;
+  /** The buffer is full: the decision waits until Shaka is about to request. */
+  isDue = false;
+  /** Shaka gives up this download, if it asks. */
+  abandoned: VideoRequest | undefined;
+  /** Shaka clears its buffer, and has requested nothing since. Another switch could stop it for ever. */
+  isClearing = false;
+  /** When Shaka was given another variant, by `performance.now()`. */
+  switchedAtMs = Number.NEGATIVE_INFINITY;
+  /** When a request failed. */
+  failedAtMs = Number.NEGATIVE_INFINITY;
+  /** The highest bitrate allowed at the latest decision; 0 before. */
+  topBps = 0;
+  /** During a decision: variants above are not chosen, and media buffered farther ahead count as gone. */
+  mostBps = Number.POSITIVE_INFINITY;
   keptSeconds = Number.POSITIVE_INFINITY;
+  /** Removes the listeners from the element. */
+  readonly undo = new UndoList();
   /** Where the playhead was seen last. */
   private _notedSeconds = Number.NaN;
 
-  constructor(
-    private readonly _player: ShakaPlayer,
-    private readonly _live: LiveStream,
-  ) {}
+  constructor(private readonly _player: ShakaPlayer) {
+    this.live = new LiveStream(_player);
+  }
 
   /** The variant that plays or loads. */
   active(): Variant | undefined {
     const id = this._player.getVariantTracks().find((track) => track.active)?.id;
     return this.variants.all.find((variant) => variant.id === id);
+  }
+
+  /** If the page has selected a variant, a segment of it is due, and no decision. */
+  heedPage(): void {
+    const active = this.active();
+    if (active && this.given && active !== this.given) {
+      this.selected = { video: active.video, isRequested: false };
+      this.isDue = false;
+    }
+    this.given = active ?? this.given;
   }
 
   levelSeconds(kind: 'video' | 'total' = 'video'): number {
@@ -59,7 +114,7 @@ export class Presentation {
   /** Nothing comes after this time; by default, after what is buffered. */
   isEnd(seconds = this._playhead + this.levelSeconds()): boolean {
     const { end } = this._player.seekRange();
-    return !this._live.isLive && end > 0 && seconds >= end - GAP_SECONDS;
+    return !this.live.isLive && end > 0 && seconds >= end - GAP_SECONDS;
   }
 
   /** More parts of the same segment follow, where Shaka requests parts one by one. */
@@ -67,11 +122,11 @@ export class Presentation {
     const index = this.active()?.video?.segmentIndex;
     const position: number | null | undefined = index?.find(seconds - ROUNDING_SECONDS);
     const segment: SegmentReference | null = position == null ? null : index!.get(position);
-    const partSeconds = segment ? this._live.partSeconds(segment) : 0;
+    const partSeconds = segment ? this.live.partSeconds(segment) : 0;
     if (partSeconds === 0) return false;
     // The newest segment ends with the parts so far.
     const isComplete = index!.get(position! + 1) !== null;
-    const endSeconds = isComplete ? segment!.getEndTime() : segment!.getStartTime() + this._live.longestSeconds;
+    const endSeconds = isComplete ? segment!.getEndTime() : segment!.getStartTime() + this.live.longestSeconds;
     return seconds < endSeconds - partSeconds / 2;
   }
 
@@ -105,13 +160,13 @@ export class Presentation {
 
   segment(stream: ShakaStream, reference: SegmentReference): Segment {
     const startSeconds = reference.getStartTime();
-    const segmentSeconds = this._live.wholeSeconds(reference);
+    const segmentSeconds = this.live.wholeSeconds(reference);
     const endSeconds = startSeconds + segmentSeconds;
     const nominalSeconds = this.segmentSeconds();
     // The nominal duration changes with the segment that plays, so it gives no lasting index.
-    const longestSeconds = this._live.longestSeconds || nominalSeconds;
+    const longestSeconds = this.live.longestSeconds || nominalSeconds;
     const { id, bitrateBps } = this.variants.rungOf(stream);
-    const listed: number | null | undefined = this._live.isLive ? null : stream.segmentIndex?.find(startSeconds);
+    const listed: number | null | undefined = this.live.isLive ? null : stream.segmentIndex?.find(startSeconds);
     return {
       period: this._period(nominalSeconds),
       representation: { id, bitrateBps },
@@ -124,9 +179,9 @@ export class Presentation {
     };
   }
 
-  /** The segment buffered last, as far as it is known without its request. `given`: the variant that Shaka was told to play. */
-  latest(given: Variant | undefined): Segment | undefined {
-    const video = (this.active() || given || this.variants.all[0])?.video;
+  /** The segment buffered last, as far as it is known without its request. */
+  latest(): Segment | undefined {
+    const video = (this.active() || this.given || this.variants.all[0])?.video;
     if (!video) return undefined;
     const segmentSeconds = this.segmentSeconds();
     const endSeconds = this._playhead + this.levelSeconds();
@@ -175,7 +230,7 @@ export class Presentation {
   private _period(seconds: number): Period {
     const { end } = this._player.seekRange();
     // Before a source is loaded, its end is unknown.
-    const isOpen = this._live.isLive || !(end > 0);
+    const isOpen = this.live.isLive || !(end > 0);
     // Durations may vary. The audio may end a little later than the video.
     const last: number | null | undefined = this._index()?.find(end - 1);
     const counted = last == null ? Math.ceil(end / seconds - 0.01) : last + 1;

@@ -41,8 +41,11 @@ export class Variants {
     this.all = variants;
     const videos = unique(variants);
     if (videos.every((video) => this._rungs.has(video))) return;
-    // Another source.
-    if (!videos.some((video) => this._rungs.has(video))) this._forgetRungs();
+    // Another source: a preload's, which has not been played.
+    if (!videos.some((video) => this._rungs.has(video))) {
+      this._rungs.clear();
+      this._isOfVariants = undefined;
+    }
     this._isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
     const rungs = withBitrates(videos.map((video) => this._rungs.get(video) || this._declared(video)));
     this._isUnknown = !rungs;
@@ -56,11 +59,6 @@ export class Variants {
     }
   }
 
-  forget(): void {
-    this.all = [];
-    this._forgetRungs();
-  }
-
   /** A stream that is in no variant is for trick play. */
   rungOf(video: ShakaStream): VariantRung {
     return this._rungs.get(video) || this._declared(video);
@@ -69,12 +67,6 @@ export class Variants {
   /** Ascending in bitrate. */
   ladder(allowed: readonly Variant[]): VariantRung[] {
     return ladderOf(unique(allowed).map((video) => this.rungOf(video)));
-  }
-
-  private _forgetRungs(): void {
-    this._rungs.clear();
-    this._isOfVariants = undefined;
-    this._isUnknown = false;
   }
 
   private _declared(video: ShakaStream): VariantRung {
