@@ -1,5 +1,6 @@
-/** The representations to choose from, in the order in which a controller gets them; the same for all players. */
+/** The representations to choose from, for all players: in the order in which a controller gets them, and their qualities. */
 
+import { modelledQuality } from '../abr/qoe/quality.ts';
 import type { Representation } from './player-port.ts';
 
 /** A representation as the stream declares it. Where the bitrate is missing, `bitrateBps` is not above 0. */
@@ -63,4 +64,26 @@ export function ladderOf<D extends Declared>(allowed: readonly D[]): D[] {
   const last = all.length - 1;
   const most = Math.min(last, MOST_RUNGS - 1);
   return Array.from({ length: most + 1 }, (_, i) => all[Math.round((i * last) / most || 0)]!);
+}
+
+/** A stream of audio alone has no pictures to model; its top bitrate is below every video's. */
+export const isAudio = (ladder: readonly Representation[]) =>
+  ladder.every(({ width, bitrateBps }) => !width && bitrateBps <= MOST_AUDIO_BPS);
+const MOST_AUDIO_BPS = 400e3;
+
+/**
+ * Qualities by the model, in the order that the stream declares. If all representations have a `SCORE`, the scores spread
+ * the qualities between the lowest and the highest. If all have a rank, the qualities change places.
+ */
+export function ladderQualities(ladder: readonly Representation[], displayedLines: number | undefined): number[] {
+  const modelled = ladder.map((one) => modelledQuality({ ...one, displayedLines }));
+  const scores = ladder.map(({ score = 0 }) => score);
+  const [least, most] = [Math.min(...scores), Math.max(...scores)];
+  if (least === most || scores.includes(0)) return modelled;
+  const ascending = [...modelled].sort((a, b) => a - b);
+  const [lowest, highest] = [ascending[0]!, ascending[ascending.length - 1]!];
+  const order = [...scores].sort((a, b) => a - b);
+  return scores.map((score) =>
+    score > 0 ? lowest + ((score - least) / (most - least)) * (highest - lowest) : ascending[order.lastIndexOf(score)]!,
+  );
 }

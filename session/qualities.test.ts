@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { modelledQuality } from '../abr/qoe/quality.ts';
+import { ladderQualities } from './ladder.ts';
 import type { Situation } from './player-port.ts';
 import { broken } from './scripted.fixture.ts';
 import { SegmentQualities } from './segment-lists.ts';
-import { ladderQualities, objectiveWeights, type Pictures, UpcomingSegments, weightsOfPictures } from './state.ts';
+import { objectiveWeights, type Pictures, UpcomingSegments, weightsOfPictures } from './state.ts';
 
 const rung = (height: number, bitrateBps: number, score?: number) => ({
   ...{ id: String(height), bitrateBps, width: (height * 16) / 9, height },

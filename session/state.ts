@@ -6,6 +6,7 @@ import { perceivedWeights } from '../abr/qoe/perceived-qoe.ts';
 import { bitrateWeights, type Objective, type QoeWeights } from '../abr/qoe/qoe.ts';
 import { modelledQuality, usualDisplayedLines } from '../abr/qoe/quality.ts';
 import { LARGEST_HORIZON } from '../abr/state/facts.ts';
+import { isAudio, ladderQualities } from './ladder.ts';
 import type { ListedSegment, Representation, Segment, Situation } from './player-port.ts';
 import type { Session } from './session.ts';
 
@@ -291,26 +292,4 @@ export function objectiveWeights(objective: Objective, pictures: Pictures, price
   const qualityOf = (bitrateBps: number) =>
     byBitrate.get(bitrateBps) ?? modelledQuality({ bitrateBps, displayedLines });
   return perceivedWeights(qualityOf, { pricePerMbps, isLive: live !== undefined });
-}
-
-/** A stream of audio alone has no pictures to model; its top bitrate is below every video's. */
-const isAudio = (ladder: readonly Representation[]) =>
-  ladder.every(({ width, bitrateBps }) => !width && bitrateBps <= MOST_AUDIO_BPS);
-const MOST_AUDIO_BPS = 400e3;
-
-/**
- * Qualities by the model, in the order that the stream declares. If all representations have a `SCORE`, the scores spread
- * the qualities between the lowest and the highest. If all have a rank, the qualities change places.
- */
-export function ladderQualities(ladder: readonly Representation[], displayedLines: number | undefined): number[] {
-  const modelled = ladder.map((one) => modelledQuality({ ...one, displayedLines }));
-  const scores = ladder.map(({ score = 0 }) => score);
-  const [least, most] = [Math.min(...scores), Math.max(...scores)];
-  if (least === most || scores.includes(0)) return modelled;
-  const ascending = [...modelled].sort((a, b) => a - b);
-  const [lowest, highest] = [ascending[0]!, ascending[ascending.length - 1]!];
-  const order = [...scores].sort((a, b) => a - b);
-  return scores.map((score) =>
-    score > 0 ? lowest + ((score - least) / (most - least)) * (highest - lowest) : ascending[order.lastIndexOf(score)]!,
-  );
 }
