@@ -114,6 +114,18 @@ test('a function is asked for each segment; once it throws, it is left out and o
   expect(faults).toEqual([new Error('not measured')]);
 });
 
+test.each([
+  [null, undefined, []],
+  [1e9, undefined, ['quality: expected qualities from 0 to 100, got 1000000000']],
+  [0, [[0, 0]], []],
+])('a function may answer %p where it knows nothing, or be wrong', (answer, expected, messages) => {
+  const faults: string[] = [];
+  const qualityOf = (_: string, index: number) => (index > 2 ? undefined : (answer as number));
+  const qualities = new SegmentQualities(qualityOf, noHost, (cause) => faults.push((cause as Error).message));
+  for (const _ of [0, 1]) expect(upcomingOf(qualities)).toEqual(expected);
+  expect(faults).toEqual(messages);
+});
+
 test('an answer of another kind is a fault that names the URL and the field', async () => {
   const faults: unknown[] = [];
   const host = { fetch: async () => new Response('{"representations": {"low": {"quality": [1, 101]}}}') };

@@ -186,10 +186,13 @@ export class SegmentQualities {
     const of = this._of;
     if (!of) return undefined;
     const rows: number[][] = [];
+    const { name, expected, holds } = QUALITY_LISTS;
     try {
       for (let k = 0; k < segments.rows.length; k++) {
-        const row = situation.ladder.map(({ id }) => Number(of(situation, segments, id, k)));
+        const row = situation.ladder.map(({ id }) => Number(of(situation, segments, id, k) ?? Number.NaN));
         if (!row.every(Number.isFinite)) break;
+        const wrong = row.find((one) => !holds(one));
+        check(wrong === undefined, name, expected, wrong);
         rows.push(row);
       }
     } catch (error) {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { between, forAll } from '../../abr/property.fixture.ts';
-import { LiveEdge, LiveWaits } from '../../session/live/live-stream.ts';
+import { LiveEdge, LiveStream, LiveWaits } from '../../session/live/live-stream.ts';
+import { livePort } from '../fake-port.fixture.ts';
 
 const SEGMENT = { firstChunkAtSeconds: 10, segmentSeconds: 2, chunkSeconds: 0.25 };
 const CHUNK_BITS = 1e6;
@@ -33,6 +34,22 @@ test('a live download that the encoder limits shows a lower bound, which counts 
   // 8 Mbit take 8 x 0.05 s. The encoder needs 1.8 s for them.
   expect(rateBps(1e6)).toBeCloseTo(20e6);
   expect(rateBps(25e6)).toBeUndefined();
+});
+
+test.each([
+  [0, 4],
+  [1e-9, 4],
+  [0.5, 0.5],
+  [9, 4],
+])('where the first chunk exists %d s after its capture, chunks have %d s', (firstChunkSeconds, chunkSeconds) => {
+  const stream = new LiveStream();
+  expect(stream.chunkSeconds(livePort({ firstChunkSeconds }).now!)).toBe(chunkSeconds);
+  const media = { startSeconds: 8, segmentSeconds: 4, nowSeconds: 10, firstChunkSeconds };
+  const waits = stream.requested(media, true, 3);
+  expect(waits.nextChunkAtSeconds).toBeCloseTo(3 + 8 - 10 + Math.min(4, firstChunkSeconds), 6);
+  waits.received(4, 1e6, 1e9);
+  waits.ended(4, true);
+  expect(stream.chunkSeconds(livePort().now!)).toBe(0.01);
 });
 
 test('a live download that exists as a whole is measured as it comes', () => {

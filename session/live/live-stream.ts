@@ -15,6 +15,8 @@ const RECENT_SECONDS = 1;
 const LEAST_RECENT_SECONDS = 0.25;
 /** Least transfer time of the first bits after a wait, whose departure is unknown. */
 const SHORTEST_TRANSFER_SECONDS = 0.01;
+/** A chunk has a picture at least. With far shorter ones, no plan would end. */
+const LEAST_CHUNK_SECONDS = 0.01;
 
 export class LiveStream {
   /** Audio and video have encoders of their own. */
@@ -27,14 +29,14 @@ export class LiveStream {
 
   /** Media per chunk of video. */
   chunkSeconds({ playback, live }: Situation): number {
-    return this._videoEdge.chunkSeconds ?? Math.min(playback.segmentSeconds, live!.firstChunkSeconds);
+    return this._videoEdge.chunkSeconds ?? announcedSeconds(playback.segmentSeconds, live!.firstChunkSeconds);
   }
 
   /** Media are requested at this time of the session's clock; returns how they wait for the encoder. */
   requested(media: LiveMedia, isVideo: boolean, atSeconds: number): LiveWaits {
     const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = media;
-    const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds);
-    const firstChunkAtSeconds = atSeconds + startSeconds + chunkSeconds - nowSeconds;
+    const chunkSeconds = announcedSeconds(segmentSeconds, firstChunkSeconds);
+    const firstChunkAtSeconds = atSeconds + startSeconds + Math.min(segmentSeconds, firstChunkSeconds) - nowSeconds;
     this.isPlaying = true;
     const edge = isVideo ? this._videoEdge : this._audioEdge;
     return new LiveWaits(edge, { segmentSeconds, chunkSeconds, firstChunkAtSeconds }, atSeconds);
@@ -70,6 +72,11 @@ export class LiveStream {
   }
 }
 
+/** Media per chunk, as announced: a segment that exists before it is captured is whole. */
+function announcedSeconds(segmentSeconds: number, firstChunkSeconds: number): number {
+  return firstChunkSeconds < LEAST_CHUNK_SECONDS ? segmentSeconds : Math.min(segmentSeconds, firstChunkSeconds);
+}
+
 /** A session's knowledge of the stream's chunks, learnt from its downloads. */
 export class LiveEdge {
   /** Media per chunk of the latest whole segment; undefined before it, and if it came in one piece. */
@@ -82,7 +89,7 @@ export class LiveEdge {
   }
 
   segmentEnded(segmentSeconds: number, chunks: number): void {
-    this.chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
+    this.chunkSeconds = chunks > 0 ? Math.max(LEAST_CHUNK_SECONDS, segmentSeconds / chunks) : undefined;
   }
 
   /** A chunk has arrived this long after its announced time. */

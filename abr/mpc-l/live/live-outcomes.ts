@@ -15,6 +15,8 @@ import type { LinkPaths } from './link-paths.ts';
 const SEGMENTS = 4;
 /** The later segments share a representation, at most this many below the first segment's. Each future takes the best. */
 const MOST_STEPS = 2;
+/** Chunks of a segment in the plan; longer segments have longer ones. */
+const MOST_CHUNKS = 1000;
 /** What playback is further than this behind live is buffer that covers a queue at the plan's end. */
 const NEAR_SECONDS = 2.5;
 /** Playback this near to its target counts as at the target. */
@@ -71,7 +73,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   ) {
     this._latencySeconds = recentLatencySeconds(_state);
     this._firstExistsSeconds = _state.live!.firstChunkAtSeconds - _state.nowSeconds;
-    this._chunkCount = Math.max(1, Math.round(_state.segmentSeconds / _state.live!.chunkSeconds));
+    const chunkCount = Math.round(_state.segmentSeconds / _state.live!.chunkSeconds);
+    this._chunkCount = Math.max(1, Math.min(MOST_CHUNKS, chunkCount));
     this._chunkSeconds = _state.segmentSeconds / this._chunkCount;
     this._qualities = qualitiesAt(_state, 0);
     this._worths = worthsAt(_state, 0);
