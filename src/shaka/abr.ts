@@ -1,4 +1,4 @@
-/** A manager around Shaka's own that asks the core. Shaka's manager goes on measuring, and decides alone after `detach`. */
+/** A manager around Shaka's own that asks the flow. Shaka's manager goes on measuring, and decides alone after `detach`. */
 
 import type { Flow } from '../../session/flow.ts';
 import { DOM_METHODS, type Handlers, listen } from '../adapter-kit.ts';

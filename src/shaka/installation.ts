@@ -1,4 +1,4 @@
-/** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in a manager that asks the core. */
+/** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in a manager that asks the flow. */
 
 import type { ResolvedOptions, Tools } from '../../session/assemble.ts';
 import { Flow } from '../../session/flow.ts';

@@ -1,4 +1,4 @@
-/** Implements the core's port for Shaka Player: what may be chosen, and how to switch. */
+/** Implements the flow's port for Shaka Player: what may be chosen, and how to switch. */
 
 import type { AssumedLink } from '../../abr/controller.ts';
 import type { Flow } from '../../session/flow.ts';
@@ -136,7 +136,7 @@ export class ShakaPort implements PlayerPort {
     }
   }
 
-  /** Shaka has just banned these variants. In an outage others fail, too; the core avoids a broken variant for longer. */
+  /** Shaka has just banned these variants. In an outage others fail, too; the flow avoids a broken variant for longer. */
   forgive(variants: readonly Variant[]): void {
     const { maxDisabledTime } = this._player.getConfiguration().streaming;
     const nowSeconds = Date.now() / 1000;

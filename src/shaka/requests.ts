@@ -1,4 +1,4 @@
-/** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
+/** Reports Shaka's segment requests to the flow: bytes and milliseconds become bits and seconds here. */
 
 import type { Flow } from '../../session/flow.ts';
 import { Request } from '../../session/request.ts';

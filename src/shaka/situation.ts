@@ -1,4 +1,4 @@
-/** The source that plays: reads the inputs of a decision, in the core's types. Shaka counts in seconds and bytes. */
+/** The source that plays: reads the inputs of a decision, in the flow's types. Shaka counts in seconds and bytes. */
 
 import type { ListedSegment, LivePosition, Period, Segment, Situation } from '../../session/player-port.ts';
 import type { VideoRequest } from '../../session/request.ts';
