@@ -77,8 +77,10 @@ export class ForecastChain implements Forecaster {
       return act();
     } catch (cause) {
       const { onFault } = this._options;
-      if (onFault && !this._reported.has(forecaster)) onFault({ forecaster: forecaster.name, cause });
+      const isNew = !this._reported.has(forecaster);
       this._reported.add(forecaster);
+      // A page's forecaster may have any name.
+      if (onFault && isNew) onFault({ forecaster: String(forecaster.name), cause });
       return undefined;
     }
   }

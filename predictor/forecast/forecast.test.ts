@@ -202,7 +202,8 @@ test('passes the time on to forecasters with tellTime', () => {
 });
 
 test('reports a failing forecaster once per session and continues without it', () => {
-  const one = { name: 'throws', start() {}, observe: throwing('observe failed'), latest: throwing('latest failed') };
+  const name: string = Symbol('throws') as never;
+  const one = { name, start() {}, observe: throwing('observe failed'), latest: throwing('latest failed') };
   const broken = publishing('broken', { ...FORECAST, rankCorrelation: Number.NaN });
   const { chain, faults } = chainOf([one, broken, publishing('good', FORECAST)]);
   for (let i = 0; i < 3; i++) {
@@ -210,7 +211,7 @@ test('reports a failing forecaster once per session and continues without it', (
     expect(chain.latest(11)).toBe(FORECAST);
   }
   expect(faults.map(({ forecaster, cause }) => [forecaster, (cause as Error).message])).toEqual([
-    ['throws', 'observe failed'],
+    ['Symbol(throws)', 'observe failed'],
     ['broken', 'rankCorrelation: expected a number from 0 to 1, got NaN'],
   ]);
   chain.start({ seed: 1 });

@@ -78,6 +78,7 @@ test.each<[string, unknown]>([
   ['options.saveData', { saveData: '5' }],
   ['options.prior', { prior: { rate: 3 } }],
   ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
+  ['options.forecasters[0]', { forecasters: new Array(1) }],
   ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
   // It was for our own tools.
   ['options.weights', { weights: () => ({}) }],

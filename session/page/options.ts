@@ -75,9 +75,10 @@ export function resolveOptions(given: LeoAbrOptions = {}): PageOptions {
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
   if (isPlain(options.quality)) parseLists(options.quality, QUALITY_LISTS);
-  options.forecasters.forEach((one, i) => {
+  // A loop, because `forEach` skips holes.
+  for (const [i, one] of options.forecasters.entries()) {
     check(has(one, 'start', 'observe', 'latest'), `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
-  });
+  }
   if (controller !== MPC_L) {
     for (const name of Object.keys(MPC_L_CHECKS)) {
       const isAbsent = given[name as keyof LeoAbrOptions] === undefined;
