@@ -9,7 +9,7 @@ import { PathPlan } from '../abr/mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from '../abr/mpc-l/options.ts';
 import { USUAL_PRICE_PER_MBPS } from '../abr/qoe/perceived-qoe.ts';
 import type { Objective } from '../abr/qoe/qoe.ts';
-import { harmonicSpread, noStartup, withForecast } from './ablations.ts';
+import { withoutForecast } from './ablations.ts';
 import type { CatchUp } from './catch-up.ts';
 import { isOwnAlgorithm, type OwnControllers } from './own-algorithm.ts';
 import { Bola } from './rivals/bola.ts';
@@ -67,8 +67,10 @@ const mpcL = (name: string, own: LiveMpcLOptions = {}, known: Known = {}): [stri
   return [name, { objective: 'perceived', forecaster: 'built-in', create, ...known }];
 };
 
-const ablation = (name: string, instead: Parameters<typeof withForecast>[1], known: Known = {}): [string, Known] =>
-  mpcL(name, {}, { create: (options) => withForecast(createLiveMpcL({ ...options, name }), instead), ...known });
+const NO_FORECAST: Known = {
+  forecaster: undefined,
+  create: (options) => withoutForecast(createLiveMpcL({ ...options, name: 'mpc-l:no-forecast' })),
+};
 
 const mpcD = (name: string, own: MpcDOptions = {}, known: Known = {}): [string, Known] => {
   const create = (options: ControllerOptions) => createMpcD({ ...options, live: new PathPlan(), ...own, name });
@@ -94,11 +96,9 @@ const KNOWN: ReadonlyMap<string, Known> = new Map<string, Known>([
   mpcL('mpc-l:log', {}, { objective: 'log' }),
   mpcL('mpc-l:no-rate', { rate: false }),
   mpcL('mpc-l:no-abandon', { abandon: false }),
-  ablation('mpc-l:no-forecast', harmonicSpread, { forecaster: undefined }),
-  ablation('mpc-l:no-startup', noStartup),
+  mpcL('mpc-l:no-forecast', {}, NO_FORECAST),
   mpcL('mpc-l:no-handover', {}, { forecaster: 'built-in:no-handover' }),
   mpcL('mpc-l:no-outages', { tuning: { outagesPerSecond: 0 } }),
-  mpcL('mpc-l:patience-1.5', { tuning: { patienceSegments: 1.5 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
   ...NAMED_PRICES.map((pricePerMbps) => mpcL(`mpc-l:saves-${pricePerMbps}`, {}, { pricePerMbps })),
@@ -159,7 +159,7 @@ export function nameInPlayer(given: string, player: PlayerName): string {
   return used === 'dash' ? name : `${name}@${used}`;
 }
 
-const GONE = ['mpc-l:auto-target', 'mpc-l:page-load'];
+const GONE = ['mpc-l:auto-target', 'mpc-l:page-load', 'mpc-l:no-startup', 'mpc-l:patience-1.5'];
 const CATCH_UP_ENDING = ':lolp-catch-up';
 
 /**
