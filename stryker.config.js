@@ -28,6 +28,8 @@ export default {
     config: {
       roots: ['<rootDir>/abr', '<rootDir>/predictor', '<rootDir>/session'],
       setupFiles: ['<rootDir>/scripts/mutation-setup.js'],
+      // Stryker's own environment extends this one; it cannot load ours, which is an ES module.
+      testEnvironment: 'node',
     },
   },
   coverageAnalysis: 'perTest',
