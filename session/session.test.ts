@@ -39,7 +39,8 @@ test('an abandoned segment that is requested again is the same segment, and its 
   begin(1);
   expect(inFlight()).toMatchObject({ abandonments: 2, sessionRequestedBits: 32e6, sessionWastedBits: 2e6 });
   expect(record()).toMatchObject({ beforeLastBps: 1e6, wholeDownloads: 1 });
-  expect(record().measured.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
+  const measured = [false, true, true].map((abandoned) => ({ abandoned, latencySeconds: 0.5 }));
+  expect(record().measured).toMatchObject(measured);
   // A failed request of the next segment is no abandonment.
   end(begin(2), 0, 'failed');
   begin(2);
