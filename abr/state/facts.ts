@@ -36,7 +36,7 @@ export function qualitiesAt({ upcomingQualities: rows, ladderBps, weights }: Pla
 export function worthsAt(state: PlayerState, k: number): readonly number[] {
   const { weights } = state;
   const qualities = qualitiesAt(state, k);
-  // `laterSegments` (segment-outcomes.ts) has this condition, too.
+  // If this condition changes, `laterSegments` (segment-outcomes.ts) needs the same change.
   if (!weights.pricePerMbps) return qualities;
   const perBit = weights.pricePerMbps / 1e6 / secondsAt(state, k);
   const sizesBits = sizesAt(state, k);
