@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attached, FakePlayer, segmentAt } from './fake-player.fixture.ts';
-import { INIT_SEGMENT, OPERATION_ABORTED } from './player.ts';
+import { INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 
 useManualClock();
 
@@ -108,6 +108,18 @@ test('takes sizes and number of segments from the index, however long the segmen
   const { decided } = loaded(player);
   expect(decided().upcomingSizesBits[0]).toEqual([4e6, 4000, 16e6]);
   expect(decided().segmentsRemaining).toBe(20);
+});
+
+test('a segment is of the video in whose index it is, though Shaka has switched since and names the new one', () => {
+  const { player, controller } = loaded();
+  const held = segmentAt(0);
+  player.variants[1]!.video!.segmentIndex = { find: () => 0, get: () => held };
+  const context = { type: MEDIA_SEGMENT, stream: player.variants[2]!.video!, segment: held };
+  const request = { uris: ['/0.m4s'], headers: {} };
+  for (const filter of player.filters) filter(1, request, context);
+  wait(0.5);
+  player.manager!.segmentDownloaded(50, 1e5, true, request, context);
+  expect(controller.inFlights.at(-1)!.bitrateBps).toBe(player.variants[1]!.video!.bandwidth);
 });
 
 test('bytes without a request, as of media over QUIC, are throughput', () => {

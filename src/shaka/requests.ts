@@ -131,7 +131,8 @@ export class Requests {
       this._ended.add(request);
       return undefined;
     }
-    const video = segment && stream.type === 'video' ? source.segment(stream, segment) : undefined;
+    const video =
+      segment && stream.type === 'video' ? source.segment(source.videoOf(stream, segment), segment) : undefined;
     const instead = video && port.decideLate(stream);
     const time = segment && source.live.time();
     const live = time && {

@@ -158,6 +158,15 @@ export class Source {
     };
   }
 
+  /** The video whose segment this is. After a switch while it loads an initialization segment, Shaka names the new video. */
+  videoOf(named: ShakaStream, reference: SegmentReference): ShakaStream {
+    const holds = (video: ShakaStream | null) => {
+      const position: number | null | undefined = video?.segmentIndex?.find(reference.getStartTime());
+      return position != null && video!.segmentIndex!.get(position) === reference;
+    };
+    return [named, ...this.variants.all.map(({ video }) => video)].find(holds) || named;
+  }
+
   segment(stream: ShakaStream, reference: SegmentReference): Segment {
     const startSeconds = reference.getStartTime();
     const segmentSeconds = this.live.wholeSeconds(reference);

@@ -68,7 +68,8 @@ function record(player: shaka.Player, { config, requests }: PlayerContext): void
     const index = Math.round(segment.getStartTime() / config.scenario.segmentSeconds);
     requests.started(request, {
       index,
-      representationId: stream.originalId!,
+      // After a switch while it loads an initialization segment, Shaka names the new video with the old one's segment.
+      representationId: /(video-\d+)\/\d+\.m4s/.exec(request.uris[0]!)![1]!,
       ownReason: () => estimateText('Shaka', player.getStats().estimatedBandwidth),
     });
   });
