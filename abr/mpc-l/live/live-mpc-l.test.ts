@@ -89,6 +89,10 @@ test('abandons a download that would stall for long, and keeps one that comes in
   expect(change).toMatchObject({ representation: expect.any(Number), reason: expect.stringContaining('abandoned') });
   const fast = steadyState({}, { firstChunkAtSeconds: 99 });
   expect(controller.reconsider!(fast, inFlightOf(fast, 2, 0.4), forecastOf(12e6))).toBe('keep');
+  // A stall that is too short on average over the futures is no reason, though a lower segment would come sooner.
+  const withLeast = (liveLateSeconds: number) =>
+    createLiveMpcL({ tuning: { liveLateSeconds } }).reconsider!(state, inFlightOf(state, 3, 0.2), forecastOf(5e6));
+  expect([withLeast(0.3), withLeast(0.6)]).toEqual([expect.objectContaining({ representation: 2 }), 'keep']);
 });
 
 test('without `rate` the player sets the pace, and the decisions are the same', () => {
