@@ -12,6 +12,7 @@ function found(rates: Readonly<Record<number, number>>, slots = 120) {
   for (let slot = 0; slot <= slots; slot++) {
     const seconds = 1 / SLOTS_PER_SECOND;
     observe({
+      kind: 'throughput',
       startSeconds: slot * seconds,
       endSeconds: (slot + 1) * seconds,
       bits: 1e6 * seconds * (rates[slot] ?? 1),
