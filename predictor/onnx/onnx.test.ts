@@ -12,12 +12,30 @@ import { withValue } from '../forecast/with-value.fixture.ts';
 import { FEATURES } from '../link/features.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { createModelForecaster, type ModelForecaster, type ModelForecasterOptions } from '../model-url/index.ts';
-import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
 import type { FromWorker, ToWorker } from './inference.ts';
-import { parseModelCard } from './model-card.ts';
+import { CARD_FORMAT, CARD_SCHEMA, type ModelCard, OUTPUT_UNIT, parseModelCard } from './model-card.ts';
 import { type OnnxForecasterOptions, WorkerForecaster } from './onnx-forecaster.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
+
+/** The card of an artificial model. */
+const CARD: ModelCard = {
+  format: CARD_FORMAT,
+  schema: CARD_SCHEMA,
+  name: 'made-up',
+  tool: { name: 'test', version: '1' },
+  input: {
+    name: 'features',
+    // In reverse order, to test that the card determines it.
+    features: [...FEATURES].reverse().map(({ name }) => ({ name, meaning: 'as in the link history' })),
+  },
+  output: { name: 'quantiles', unit: OUTPUT_UNIT, stepEndsSeconds: [1, 4], levels: [0.1, 0.5, 0.9] },
+  rankCorrelation: 0.5,
+  data: [{ dataset: 'none', licences: ['CC0'] }],
+  training: {},
+  scores: {},
+  check: { features: FEATURES.map(() => 0), quantiles: [-1, 0, 1, -1, 0, 1] },
+};
 
 describe('onnx-forecaster', () => {
   const URLS = { modelUrl: 'models/a.onnx', runtimeUrl: '/ort.mjs', wasmUrl: new URL('https://cdn.example/ort.wasm') };

@@ -8,8 +8,7 @@ import * as hls from '../../src/hls/fake-player.fixture.ts';
 import type { LeoAbrOptions } from '../../src/index.ts';
 import * as shaka from '../../src/shaka/fake-player.fixture.ts';
 import { type Arm, assignArm, type ConfiguredTrial, type TrialOptions } from '../index.ts';
-import { observe, PLAIN, playSession } from './observed-session.fixture.ts';
-import { define, items, STORAGE, settled, usePage } from './page.fixture.ts';
+import { define, items, observe, PLAIN, playSession, STORAGE, settled, usePage } from './page.fixture.ts';
 
 usePage();
 hls.useWindow();

@@ -7,7 +7,7 @@ import * as dash from '../../src/dash/fake-player.fixture.ts';
 import * as hls from '../../src/hls/fake-player.fixture.ts';
 import { type Arm, assignArm, type ReportOptions, reportSessions } from '../index.ts';
 import type { SessionReport } from '../session-report.ts';
-import { observe, PLAIN, play, playSession } from './observed-session.fixture.ts';
+import { observe, PLAIN, play, playSession } from './page.fixture.ts';
 
 useManualClock();
 hls.useWindow();

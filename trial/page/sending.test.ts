@@ -2,8 +2,7 @@ import { beforeEach, expect, jest, test } from '@jest/globals';
 import { broken, wait } from '../../session/scripted.fixture.ts';
 import type { ReportOptions } from '../index.ts';
 import { validSessionReport } from '../session-report.ts';
-import { observe, PLAIN, play, playSession } from './observed-session.fixture.ts';
-import { define, items, settled, usePage } from './page.fixture.ts';
+import { define, items, observe, PLAIN, play, playSession, settled, usePage } from './page.fixture.ts';
 
 usePage();
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, SessionContext } from '../../../abr/forecast.ts';
 import { between, forAll, whole } from '../../../abr/property.fixture.ts';
-import { anyObservation } from '../../../abr/random-observations.fixture.ts';
+import { anyObservation } from '../../../abr/random-states.fixture.ts';
 import { seededRandom } from '../../../abr/statistics/random.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
 import { hintHandover } from './hint.ts';
