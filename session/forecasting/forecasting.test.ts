@@ -4,6 +4,7 @@ import { adapted } from '../fake-port.fixture.ts';
 import { HOST } from '../host.fixture.ts';
 import { Events } from '../page/events.ts';
 import { broken, Scripted, Steady, useManualClock } from '../scripted.fixture.ts';
+import type { Session } from '../session.ts';
 import { Forecasting } from './forecasting.ts';
 import { PriorForecaster, STORAGE_KEY } from './prior-forecaster.ts';
 
@@ -38,6 +39,16 @@ test("starts all forecasters, passes them the meter's observations, one meter pe
   forecasting.sourceEnded();
   forecasting.start(AT_START);
   expect(forecasting.meter).not.toBe(meter);
+});
+
+test('forecasters start again, with its throughput, on each change to a server behind another link', () => {
+  const { forecasting, first } = started();
+  const [fast, slow] = [8e6, 1e6].map(
+    (bps) => ({ origin: { link: { bps } }, knownBps: () => bps }) as unknown as Session,
+  );
+  for (const session of [fast, fast, slow, slow, fast]) forecasting.flushAndForecast({ nowSeconds: 1 }, session);
+  const again = (bits: number) => ({ seed: 3, pageLoad: { bits, seconds: 1 } });
+  expect(first.contexts).toEqual([{ seed: 3 }, again(1e6), again(8e6)]);
 });
 
 test('forecasters get UTC again after a leap or from a better source', () => {

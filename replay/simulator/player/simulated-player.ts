@@ -172,11 +172,6 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     return this._ended !== undefined;
   }
 
-  /** The URL of the next request, if there are several servers. */
-  protected get url(): string | undefined {
-    return undefined;
-  }
-
   manifestUrl(): undefined {}
 
   assumed() {
@@ -326,7 +321,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       endSeconds: (index + 1) * scenario.segmentSeconds,
       indexedBits: this.options.learnsSizes ? undefined : sizeBits,
     };
-    flow.began(flight, { isMedia: true, segment, live: this.live(index), url: this.url });
+    flow.began(flight, { isMedia: true, segment, live: this.live(index) });
     this._fly(flight, representation, () => this.read(flight));
   }
 
