@@ -261,14 +261,7 @@ test('verdicts and a table of nine columns are printed, all with --wide; without
       /^With `mpc-o` instead of `mpc-d` \(2 pairs\), .* stalled time .*\.\n\nalgorithm .*\nmpc-d +2 /,
     );
     expect(table.endsWith(stdout)).toBe(true);
-    expect(
-      Math.max(
-        ...stdout
-          .split('\n')
-          .slice(2, 5)
-          .map(({ length }) => length),
-      ),
-    ).toBeLessThan(110);
+    for (const line of stdout.split('\n').slice(2, 5)) expect(line.length).toBeLessThan(110);
     expect((await run([command, ...given, '--wide'])).stdout).toMatch(/^algorithm .* gap closed$/m);
     expect(stderr).toMatch(/For all sessions as JSON: --out <file>, or --out - for standard output\.\n$/);
   }
@@ -442,9 +435,7 @@ describe('trace', () => {
     [['--preset', 'mars'], "argument 'mars' is invalid"],
     [['--seed', 'x'], '--seed: expected a whole number'],
     [['--count', '0'], '--count: expected a whole number'],
-    [['--duration', '-5'], 'duration: expected a number of seconds'],
     [['--duration', ''], '--duration: expected a number'],
-    [['--step', '0.33'], 'step: expected a multiple of 0.1 s'],
     [['--mbps', '5'], 'mbps: expected none with stationary'],
   ])('synthesize rejects %j with status 2 and writes nothing', async (flags, message) => {
     await refused(trace('synthesize', ...flags, '--out', at('out')), message);
@@ -461,12 +452,5 @@ describe('trace', () => {
       expect.stringMatching(/^driving-udp-4 +synthetic-driving +600 +1 /),
       expect.stringMatching(/^flat +in +90 +1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
     ]);
-  });
-
-  test('info of a missing path, or of a wrong line: status 2 with the place', async () => {
-    await refused(trace('info', at('nowhere')), 'nowhere');
-    const bad = put(at('in/b.csv'), `${CSV}0,1,,\n1,NaN,,\n`);
-    const message = 'throughput_mbps: expected a rate in Mbit/s, 0 to 1e6 (blank = unknown), got "NaN"';
-    await refused(trace('info', at('in')), `${bad}:3: ${message}`);
   });
 });

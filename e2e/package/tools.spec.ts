@@ -5,8 +5,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
 import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
+import { drawReport } from '../../trial/session-report.fixture.ts';
 import { CHANGE, ROOT } from '../builds.ts';
 import { untilPlayed } from '../demo/demo-test.ts';
 import { POSIX_LOCALE } from '../posix-locale.ts';
@@ -61,6 +63,14 @@ test('public data sets are converted, replayed and reported', CHANGE, async () =
   await leoAbr(['simulate', '--traces', 'recordings', ...plan, '--out', 'results.json']);
   await leoAbr(['report', 'results.json', '--out', 'report']);
   expect(readFileSync(join(folder, 'report/report.md'), 'utf8')).toContain('tum-idp');
+});
+
+test('the reports of a trial are read with DuckDB', async () => {
+  mkdirSync(join(folder, 'reports'), { recursive: true });
+  const lines = Array.from({ length: 8 }, (_, i) => JSON.stringify(drawReport(i, seededRandom(i))));
+  writeFileSync(join(folder, 'reports/reports-1.ndjson'), lines.join('\n'));
+  const { stdout } = await runTools(folder, ['trial', 'reports', '--guard', 'startup <= +0.1 s']);
+  expect(stdout).toContain('No guard of the trial pilot can be checked yet: too few sessions.');
 });
 
 test('an own algorithm that imports only types plays without vite', async () => {

@@ -7,6 +7,8 @@ import { test as base, describePlayers, expect, isOlder, type LabPlayerName } fr
 import { openViewers, reportsIn, TRIAL_SCENARIO } from './viewers.ts';
 
 const VIEWERS = 4;
+/** The configuration is on another origin. */
+const CONFIG = 'https://cdn.example/trial.json';
 
 const test = base.extend<{ collector: RunningCollector & { reports(count: number): Promise<SessionReport[]> } }>({
   collector: async ({}, use, info) => {
@@ -37,11 +39,14 @@ describePlayers(PLAYERS, (playerName, reported) => {
     test.setTimeout(120_000);
     const page = await openViewers(labPage);
     const report = `${collector.url}/v1/reports`;
+    const shares = { player: 0.5, 'leo-abr': 0.5 };
+    const json = { schema: 1, enabled: true, trial: 'e2e', shares };
+    await page.route(CONFIG, (route) => route.fulfill({ json, headers: { 'access-control-allow-origin': '*' } }));
     const viewers = synthesizeShippedTraces()
       .slice(0, VIEWERS)
       .map((trace, i) => {
         const manifest = origin.manifestUrl(origin.createSession({ trace, scenario: TRIAL_SCENARIO }));
-        return { manifest, trial: { name: 'e2e', key: `viewer ${i}` }, report };
+        return { manifest, trial: { config: CONFIG, configSeconds: 10, key: `viewer ${i}` }, report };
       });
     const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), viewers);
     await page.evaluate(() => window.stopAll());

@@ -44,24 +44,6 @@ const arrivedAt = (arrived: readonly { seconds: number; bytes: number }[], end: 
   arrived.find(({ bytes }) => bytes >= end)?.seconds;
 const existing = ({ chunks }: MediaFile) => chunks!.map(({ existsAtSeconds }) => existsAtSeconds);
 
-test('on a slow link a chunk leaves when it exists and those before it have left', async () => {
-  // 1 Mbit each chunk: quick at first, a dip of a second, then quick again.
-  const scenario = { ...liveScenario, ladderBps: [4e6] };
-  const { clock, runTo, download } = join({ scenario, trace: traceOf(20, 1, 20, 20) });
-  runTo(0.5);
-  const { file, arrived } = download('video-0/31.m4s');
-  await clock.play();
-  const link = new PiecewisePath({ stepEndsSeconds: [1, 2, 4], ratesBps: [20e6, 1e6, 20e6] });
-  const due: number[] = [];
-  for (const { existsAtSeconds } of file.chunks!) {
-    const at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
-    due.push(at + link.downloadSeconds(at, 1e6));
-  }
-  expect(due[2]! - existing(file)[2]!).toBeGreaterThan(0.8);
-  expect(due[7]! - existing(file)[7]!).toBeCloseTo(0.05, 6);
-  expect(file.chunks!.map(({ end }) => arrivedAt(arrived, end))).toEqual(due.map((at) => expect.closeTo(at, 6)));
-});
-
 test('while the encoder pauses, an open request waits; then all chunks of the pause exist', async () => {
   const pausing = { ...live, encoderPauses: [{ fromSeconds: 1, seconds: 5 }] };
   const { clock, session, runTo, download } = join({ scenario: { ...liveScenario, live: pausing } });
