@@ -57,11 +57,13 @@ export class SessionClock {
   read(): Clocks {
     const { events, timeSource } = this._parts;
     const utc = events.attempt('time-source-failed', 'the time source failed', () => {
-      const { utcMs, uncertaintySeconds } = timeSource.now();
-      if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);
-      return { utcMs, utcUncertaintySeconds: uncertaintySeconds };
+      const { utcMs, uncertaintySeconds: utcUncertaintySeconds } = timeSource.now();
+      if (Number.isFinite(utcMs) && utcUncertaintySeconds >= 0) return { utcMs, utcUncertaintySeconds };
+      throw new Error(`${utcMs} +- ${utcUncertaintySeconds}`);
     });
-    return { nowSeconds: this.nowSeconds(), ...utc };
+    const nowSeconds = this.nowSeconds();
+    if (Number.isNaN(nowSeconds)) throw new Error('performance.now() is NaN');
+    return { nowSeconds, ...utc };
   }
 }
 

@@ -220,8 +220,11 @@ test.each([
     'knows no duration of segments',
     { segmentSeconds: Number.NaN },
     undefined,
-    [/: segments of NaN s and NaN,NaN,NaN bits, /],
+    [/^the player is not as expected: a segment of NaN s$/],
   ],
+  ['has segments that end before they begin', { segmentSeconds: -4 }, undefined, [/ a segment of -4 s$/]],
+  ['has segments of ages', { segmentSeconds: 1e15 }, undefined, [/ a segment of 1000000000000000 s$/]],
+  ['has no clock', undefined, undefined, [/: performance\.now\(\) is NaN$/]],
 ])('a player that %s', (_, playback, expected, faults) => {
   const { port, flow, events } = adapted({});
   port.play({ bufferLevelSeconds: 8 });
@@ -234,8 +237,10 @@ test.each([
     }
     flow.ended(request, 'whole', 0.4);
   }
-  port.play(playback);
-  for (const _ of [0, 1]) expect(flow.decide()?.representationId).toBe(expected);
+  port.play(playback ?? {});
+  const clock = playback ? undefined : jest.spyOn(performance, 'now').mockReturnValue(Number.NaN);
+  for (const _ of [0, 1]) expect(flow.guard(() => flow.decide())?.representationId).toBe(expected);
+  clock?.mockRestore();
   expect(events.faults.map(({ message }) => message)).toEqual(faults.map((one) => expect.stringMatching(one)));
 });
 

@@ -32,7 +32,7 @@ const REPLACED_WITHIN_SECONDS = 1;
 const MOST_BUFFERED_SECONDS = 600;
 
 /** What a decision was made on; for the next segment without a request under way. */
-type Basis = Omit<Moment, 'inFlight'> & { inFlight: InFlight | undefined };
+type Basis = Omit<Moment, 'inFlight'> & { inFlight?: InFlight };
 
 export class Flow {
   /** The history of the player's present source. */
@@ -168,8 +168,7 @@ export class Flow {
     if (isRepeated && isSame(choice.situation, situation)) return choice.made;
     const input = this.takeInput(situation, undefined);
     return this._attempt(session, () => {
-      const decision = this.controller.decide(input.state, input.forecast);
-      const made = this._decided(decision, { situation, inFlight: undefined, input });
+      const made = this._decided(this.controller.decide(input.state, input.forecast), { situation, input });
       session.choice = { made, situation };
       return made;
     });

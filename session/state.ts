@@ -13,6 +13,8 @@ import type { Session } from './session.ts';
 /** A segment that ends this soon after the one before is not requested (hls.js's `maxFragLookUpTolerance`). */
 const TOLERANCE_SECONDS = 0.25;
 const ROUNDING_SECONDS = 0.01;
+/** More than a day: the stream's index is broken, and the player decides. */
+const LONGEST_SEGMENT_SECONDS = 1e5;
 
 /** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
 const SAME_RATE = 0.1;
@@ -81,7 +83,6 @@ export function playerState({
     ? { index: loading.index, startSeconds: loading.endSeconds - loading.segmentSeconds, id: loading.representation.id }
     : nextSegment(situation, last);
   const segments = new UpcomingSegments(situation, next, Math.max(LARGEST_HORIZON, options.horizon));
-  const indexInPeriod = segments.rows[0]!.index;
   const live = situation.live && session.live.state(situation, startOf(situation, next, loading), clocks.nowSeconds);
   const upcomingQualities = options.usesQuality && qualities ? qualities.upcoming(situation, segments) : undefined;
   const weights = options.weightsOf(situation);
@@ -94,7 +95,7 @@ export function playerState({
     started,
     // Before the first picture, a paused element waits for data.
     isPaused: started && playback.isPaused,
-    segmentIndex: period.firstIndex + indexInPeriod,
+    segmentIndex: period.firstIndex + segments.rows[0]!.index,
     segmentsRemaining: segments.remaining,
     ladderBps: ladder.map(({ bitrateBps }) => bitrateBps),
     upcomingSizesBits: sizesBits,
@@ -192,6 +193,8 @@ export class UpcomingSegments {
     while (rows.length < Math.min(most, remaining)) {
       const nominal = { index: nextIndex, startSeconds: start, seconds: playback.segmentSeconds };
       const row = segmentAt?.(position, id) || nominal;
+      const wrong = [nominal, row].find(({ seconds }) => !(seconds >= 0 && seconds < LONGEST_SEGMENT_SECONDS));
+      if (wrong) throw new Error(`a segment of ${wrong.seconds} s`);
       nextIndex = row.index + 1;
       if (rows.push(row) === 1) remaining = Math.max(1, period.segmentCount - row.index) + period.segmentsAfter;
       start = row.startSeconds + row.seconds;

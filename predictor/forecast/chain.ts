@@ -15,8 +15,7 @@ import {
 import { validForecast } from '../../abr/valid-forecast.ts';
 
 export interface ForecasterFault {
-  /** Name of the forecaster. */
-  forecaster: string;
+  forecaster: Forecaster;
   /** The thrown value. */
   cause: unknown;
 }
@@ -76,11 +75,8 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
-      const { onFault } = this._options;
-      const isNew = !this._reported.has(forecaster);
+      if (!this._reported.has(forecaster)) this._options.onFault?.({ forecaster, cause });
       this._reported.add(forecaster);
-      // A page's forecaster may have any name.
-      if (onFault && isNew) onFault({ forecaster: String(forecaster.name), cause });
       return undefined;
     }
   }

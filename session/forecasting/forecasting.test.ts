@@ -71,6 +71,16 @@ test('forecasters get UTC again after a leap or from a better source', () => {
   expect(times.flat()).toEqual([3, 1e12 + 6000, 2, 5, 1e12 + 8000, 0.05]);
 });
 
+test.each([
+  [{ value: Symbol('x') }, 'the forecaster Symbol(x) failed: broken'],
+  [{ get: broken }, 'the forecaster undefined failed: broken'],
+])('a forecaster with the name %j that fails is one fault', (name, message) => {
+  const { forecasting, events, first } = started({ latest: broken });
+  Object.defineProperty(first, 'name', name);
+  for (const nowSeconds of [1, 2]) expect(forecasting.flushAndForecast({ nowSeconds })?.source).toBe('steady');
+  expect(events.faults).toMatchObject([{ code: 'forecaster-failed', message }]);
+});
+
 const ORIGIN = 'https://media.example';
 const DAY_MS = 86_400_000;
 /** By the manual clock. */

@@ -4,6 +4,7 @@ import type { Forecaster, SessionContext, ValidForecast } from '../../abr/foreca
 import { ForecastChain } from '../../predictor/forecast/chain.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import type { SessionClock } from '../clock.ts';
+import { attempt } from '../page/attempt.ts';
 import type { Events } from '../page/events.ts';
 import type { Session } from '../session.ts';
 import type { Clocks } from '../state.ts';
@@ -41,7 +42,8 @@ export class Forecasting {
     this.hasPageForecasters = _options.hasPageForecasters;
     this._chain = new ForecastChain(_options.forecasters, {
       onFault({ forecaster, cause }) {
-        _options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause);
+        const name = attempt(() => String(forecaster.name));
+        _options.events.fault('forecaster-failed', `the forecaster ${name} failed`, cause);
       },
     });
   }

@@ -113,10 +113,8 @@ export class PriorForecaster implements Forecaster {
     // Others may be of the same day.
     const dayOf = (origin: string) => (origin === this._origin ? Number.POSITIVE_INFINITY : all[origin]![3]);
     const newest = Object.keys(all).sort((a, b) => dayOf(b) - dayOf(a));
-    attempt(() => {
-      const text = JSON.stringify(all, newest.slice(0, MAX_ORIGINS));
-      this._options.host.storage()!.setItem(STORAGE_KEY, text);
-    });
+    const kept = newest.slice(0, MAX_ORIGINS);
+    attempt(() => this._options.host.storage()!.setItem(STORAGE_KEY, JSON.stringify(all, kept)));
   }
 
   /** By origin. */

@@ -56,7 +56,7 @@ test.each<[NonNullable<LeoAbrOptions['saveData']>, boolean, number]>([
 });
 
 // docs/options.test.ts has the types and bounds of each option.
-test.each<[string, unknown]>([
+test.each<[field: string, options: unknown, wanted?: string]>([
   ['options', 7],
   ['options', null],
   ['options', new Date()],
@@ -83,6 +83,7 @@ test.each<[string, unknown]>([
   // It was for our own tools.
   ['options.weights', { weights: () => ({}) }],
   ['options.prior', { controller: own, prior: false }],
+  ['options.handover', { handover: true }, 'nothing (not an option since 0.3.0: leave it out)'],
   ['sizes.representations', { sizes: { a: 1 } }],
   ['quality.representations.a', { quality: { representations: { a: null } } }],
   ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
@@ -92,8 +93,9 @@ test.each<[string, unknown]>([
   ['options.live', { live: [] }],
   ['options.live', { live: new Map() }],
   ['options.live', { live: new EventTarget() }],
-])('resolveOptions names %s in the error of %j', (field, options) => {
-  const error = expect.objectContaining({ name: 'InputError', field });
+])('resolveOptions names %s in the error of %j', (field, options, wanted) => {
+  const expected = wanted ?? expect.any(String);
+  const error = expect.objectContaining({ name: 'InputError', field, expected });
   expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
 });
 

@@ -21,9 +21,10 @@ const LARGEST_SEED = 2 ** 32 - 1;
 export const MPC_L = 'mpc-l';
 
 const GONE: Check = ['qoe or a controller (not this since 0.4.0)', gone];
+const BUILT_IN: Check = ['nothing (not an option since 0.3.0: leave it out)', gone];
 const isFile = (value: unknown) => value instanceof URL || isText(value) || isPlain(value);
 
-const CHECKS: Checks<LeoAbrOptions & Record<'weights' | 'observed', undefined>> = {
+const CHECKS: Checks<LeoAbrOptions & Record<'weights' | 'observed' | 'startup' | 'handover', undefined>> = {
   ...JSON_CHECKS,
   controller: [
     `${CONTROLLER_NAMES.join(', ')} or an object with decide()`,
@@ -41,6 +42,8 @@ const CHECKS: Checks<LeoAbrOptions & Record<'weights' | 'observed', undefined>> 
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
   weights: GONE,
   observed: GONE,
+  startup: BUILT_IN,
+  handover: BUILT_IN,
 };
 
 const LIVE_CHECKS: Checks<LiveOptions> = {
