@@ -1,6 +1,6 @@
 /** Reads reports, or their sums from a warehouse, with DuckDB, and sums by arm, kind of session and cluster. */
 
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
@@ -75,8 +75,30 @@ async function sumReports(query: Query, files: readonly string[]): Promise<strin
     where input.key = twice.key and input.rowid > twice.first and reason is null`);
   await query(`create table cells as ${sql.sumsOf('input where reason is null')}`);
   const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
-  const unread = "select 'a line that is too long or not UTF-8' as reason, count(*) as rows from reject_errors";
-  return files.every(sql.isParquet) ? [invalid] : [invalid, unread];
+  const texts = files.filter((file) => !sql.isParquet(file));
+  let unlisted = 0;
+  for (const file of texts) unlisted += await countUnlisted(file);
+  const unread = `select 'a line that is too long or not UTF-8' as reason, count(*) + ${unlisted} as rows from reject_errors`;
+  return texts.length === 0 ? [invalid] : [invalid, unread];
+}
+
+/** Lines of a text that is not compressed for which DuckDB's buffer is too small. */
+async function countUnlisted(file: string): Promise<number> {
+  if (!existsSync(file) || statSync(file).size < sql.BUFFER_BYTES) return 0;
+  let lines = 0;
+  let bytes = 0;
+  const end = () => {
+    if (bytes >= sql.BUFFER_BYTES) lines++;
+  };
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    const first = chunk.indexOf('\n');
+    bytes += first < 0 ? chunk.length : first;
+    if (first < 0) continue;
+    end();
+    bytes = chunk.length - 1 - chunk.lastIndexOf('\n');
+  }
+  end();
+  return lines;
 }
 
 /** `notCounted` is sorted by frequency. `kinds` has the arms for the sessions of each kind. */

@@ -56,8 +56,11 @@ const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 export const isParquet = (file: string) => file.endsWith('.parquet');
 
+/** DuckDB lists no line that is longer than its buffer. */
+export const BUFFER_BYTES = 2 ** 24;
 /** Lines above 1 MB and lines that are not UTF-8 are left out and listed in `reject_errors`. */
 const READ_LINES =
+  `buffer_size = ${BUFFER_BYTES}, ` +
   "columns = {line: 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', " +
   "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 

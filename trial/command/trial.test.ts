@@ -288,17 +288,20 @@ test('sums of reports are the same from Parquet files of several types, and from
 test('sums of reports count a repeated report once, and name what does not count', async () => {
   const [first, second, third, ...others] = reports(50);
   putLines('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
+  // The last line is longer than DuckDB's buffer.
+  const unread = ['x'.repeat(2e6), 'x'.repeat(2 ** 24 + 1)];
   const forged = [
     ...[{ qoe: 999 }, { qoe: -1e6 }, { perceivedQoe: -1e6 }, { day: '2026-02-31' }],
     { observations: ',', observedFromMs: 2e12 },
   ];
-  putLines('2.ndjson', [second!, 'no report', ...forged.map((change) => ({ ...first!, ...change }))]);
+  putLines('2.ndjson', [second!, 'no report', ...forged.map((change) => ({ ...first!, ...change })), ...unread]);
   const sums = await read([at('')], { trial: 'pilot' });
   expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
   expect(Object.fromEntries(sums.notCounted.map(({ reason, rows }) => [reason, rows]))).toEqual({
     'repeated: a report with the same id was read before': 2,
     'of another trial, or of none': 1,
     'not a line of JSON with fields of a report': 1,
+    'a line that is too long or not UTF-8': 2,
     ...{ 'wrong qoe': 2, 'wrong perceivedQoe': 1, 'wrong day': 1, 'wrong observations': 1 },
   });
 });
