@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { check, InputError } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
-import { type ElementSet, parseElements } from './elements.ts';
+import { type Elements, parseElements } from './elements.ts';
 
 export interface ElementSourceOptions {
   /** A file, or an http(s) URL without name and password. */
@@ -39,7 +39,7 @@ export class ElementSource {
   private readonly _copy: string;
   private _nextMs = Number.NEGATIVE_INFINITY;
   /** The newest elements, whatever their age; undefined before the first success. */
-  set: ElementSet | undefined;
+  set: readonly Elements[] | undefined;
 
   constructor(private readonly _options: ElementSourceOptions) {
     const { source, cacheDirectory } = _options;
@@ -49,13 +49,17 @@ export class ElementSource {
     this._copy = join(cacheDirectory, `elements-${digest.slice(0, 16)}.tle`);
   }
 
+  /** Age of the elements that are nearest to now: a wrong epoch of one satellite says nothing of the others. */
   get ageMs(): number {
-    return this._options.clock.utcMs() - (this.set?.newestMs ?? Number.NaN);
+    const ages = (this.set ?? []).map(({ epochMs }) => this._options.clock.utcMs() - epochMs);
+    return ages.reduce((nearest, age) => (Math.abs(age) < Math.abs(nearest) ? age : nearest), Number.POSITIVE_INFINITY);
   }
 
-  /** Elements from the future are not fresh: they are as inaccurate as old elements. */
-  get isFresh(): boolean {
-    return Math.abs(this.ageMs) <= this._options.maxAgeDays * DAY_MS;
+  /** The elements that locate satellites well. Those from the future do not: they are as inaccurate as old ones. */
+  get fresh(): Elements[] {
+    const nowMs = this._options.clock.utcMs();
+    const mostMs = this._options.maxAgeDays * DAY_MS;
+    return (this.set ?? []).filter(({ epochMs }) => Math.abs(nowMs - epochMs) <= mostMs);
   }
 
   /** Loads elements when they are due. Reports problems and never rejects. */
@@ -75,14 +79,14 @@ export class ElementSource {
         problems.report('sky', code, reasonOf(error, this._name));
       }
     }
-    if (this.set === undefined || this.isFresh) problems.clear('sky', 'elements-too-old');
+    if (this.set === undefined || this.fresh.length > 0) problems.clear('sky', 'elements-too-old');
     else {
       const days = (this.ageMs / DAY_MS).toFixed(1);
       problems.report('sky', 'elements-too-old', `the newest are ${days} days old, expected at most ${maxAgeDays}`);
     }
   }
 
-  private async _fromUrl(url: URL): Promise<ElementSet> {
+  private async _fromUrl(url: URL): Promise<Elements[]> {
     // After a restart, a recent copy replaces the download.
     if (this.set === undefined) {
       const copied = await stat(this._copy).catch(() => undefined);
@@ -93,7 +97,7 @@ export class ElementSource {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await this._textOf(response);
     if (!response.ok) throw new InputError(this._name, 'an answer with success', response.status);
-    const set = parseElements(text, this._name);
+    const set = parseElements(text, this._name, this._options.clock.utcMs());
     // Only valid elements replace the copy. If it cannot be written, the next start downloads again.
     await this._keep(text).catch(() => {});
     return set;
@@ -115,8 +119,8 @@ export class ElementSource {
     await rename(`${this._copy}.new`, this._copy);
   }
 
-  private async _read(file: string): Promise<ElementSet> {
-    return parseElements(await readFile(file, 'utf8'), this._name);
+  private async _read(file: string): Promise<Elements[]> {
+    return parseElements(await readFile(file, 'utf8'), this._name, this._options.clock.utcMs());
   }
 }
 

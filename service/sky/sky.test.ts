@@ -31,7 +31,7 @@ async function refreshed(options: Partial<ElementSourceOptions> = {}) {
   return made;
 }
 
-const countOf = ({ set }: ElementSource) => set?.elements.length;
+const countOf = ({ set }: ElementSource) => set?.length;
 const ALL = 36 * 22;
 
 test("satellites in view match Vallado's reference case", () => {
@@ -40,7 +40,7 @@ test("satellites in view match Vallado's reference case", () => {
     '1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753',
     '2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667',
   ].join('\n');
-  const { elements } = parseElements(text, 'x');
+  const elements = parseElements(text, 'x', 0);
   const seenFrom = (longitudeDegrees: number) => {
     const from = { latitudeDegrees: 0, longitudeDegrees };
     return satellitesInView(elements, { utcMs: elements[0]!.epochMs, from, leastDegrees: -90 })[0]!;
@@ -74,8 +74,10 @@ test('the sky shows what is above 25 degrees at a place, without one nothing', a
 });
 
 test('the source of elements reads a file, and reports elements that are too old', async () => {
-  const { source: elements, clock, problems } = await refreshed();
-  expect(elements.isFresh).toBe(true);
+  // One of them is wrong.
+  writeFileSync(at('future.tle'), `${SHELL}${elementLines(12345, NOW_MS + 300 * 86_400_000).join('\n')}`);
+  const { source: elements, clock, problems } = await refreshed({ source: at('future.tle') });
+  expect([elements.fresh.length, problems.list()]).toEqual([ALL, []]);
   expect(elements.ageMs).toBeCloseTo(3_600_000, -1);
   const problemsAfterLeap = async (days: number) => {
     clock.leap(days * 86_400);
@@ -90,7 +92,7 @@ test('the source of elements reads a file, and reports elements that are too old
   // The age is checked even if the elements are not read again.
   const message = 'the newest are 20.0 days old, expected at most 7';
   expect(await problemsAfterLeap(20)).toMatchObject([{ ...tooOld[0], message }]);
-  expect(elements.isFresh).toBe(false);
+  expect(elements.fresh).toEqual([]);
 });
 
 test('the source of elements reports what it cannot read, without the query of a URL or what a server says', async () => {
@@ -103,7 +105,8 @@ test('the source of elements reports what it cannot read, without the query of a
   });
   const gone = await serving(() => {});
   gone.close();
-  const none = 'expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"';
+  const none =
+    'expected two-line elements (lines of 69 characters that begin with 1 and 2, with their checksums), got "none in 1 lines"';
   for (const [address, message] of Object.entries({
     [at('none.tle')]: expect.stringContaining('none.tle'),
     [at('garbage.tle')]: expect.stringContaining('garbage.tle'),
@@ -194,39 +197,40 @@ const ISS = `ISS (ZARYA)
 `;
 
 test('elements are parsed with names and epochs', () => {
-  const { elements, newestMs } = parseElements(ISS, 'iss.tle');
+  const elements = parseElements(ISS, 'iss.tle', NOW_MS);
   expect(elements).toMatchObject([{ name: 'ISS (ZARYA)' }]);
   // The epoch is the middle of day 264 of 2008.
-  expect(new Date(newestMs).toISOString()).toBe('2008-09-20T12:25:40.104Z');
+  expect(new Date(elements[0]!.epochMs).toISOString()).toBe('2008-09-20T12:25:40.104Z');
 });
 
-test('elements do not need names, and the newest of a satellite is used', () => {
-  const [old, fresh] = [1, 2].map((day) => elementLines(12345, Date.UTC(2026, 0, day)));
-  const { elements } = parseElements([...fresh!, ...old!].join('\r\n'), 'x');
+test('elements do not need names, and those of a satellite that are nearest to now are used', () => {
+  const lines = [2, 1, 9].flatMap((day) => elementLines(12345, Date.UTC(2026, 0, day)));
+  const elements = parseElements(lines.join('\r\n'), 'x', Date.UTC(2026, 0, 3));
   expect(elements).toMatchObject([{ name: 'NORAD 12345', epochMs: Date.UTC(2026, 0, 2) }]);
 });
 
 test('invalid lines are skipped', () => {
   const text = shellText({ planes: 3, perPlane: 2, epochMs: Date.UTC(2026, 0, 1) });
   const lines = text.trimEnd().split('\n');
-  // The text has a changed number, a lost line and lines of HTML.
+  // The text has a changed number, a wrong digit, a lost line and lines of HTML.
   lines[1] = lines[1]!.replace('50000', '50009');
+  lines[17] = lines[17]!.replace('53.0', '54.0');
   lines.splice(5, 1, '<html>', '1 tea', '2 tea');
-  const { elements } = parseElements(lines.join('\n'), 'x');
-  expect(elements.map(({ name }) => name)).toEqual(['FAKE-50002', 'FAKE-50003', 'FAKE-50004', 'FAKE-50005']);
+  const elements = parseElements(lines.join('\n'), 'x', NOW_MS);
+  expect(elements.map(({ name }) => name)).toEqual(['FAKE-50002', 'FAKE-50003', 'FAKE-50004']);
 });
 
 test('a text without elements is rejected', () => {
-  expect(() => parseElements('', 'x')).toThrow('got "none in 0 lines"');
+  expect(() => parseElements('', 'x', 0)).toThrow('got "none in 0 lines"');
   // The time grows with the length, not with its square.
-  expect(() => parseElements(' '.repeat(1e6), 'x')).toThrow('got "none in 1 lines"');
+  expect(() => parseElements(' '.repeat(1e6), 'x', 0)).toThrow('got "none in 1 lines"');
 });
 
 test('the parser throws only InputErrors', () => {
   const piece = fc.oneof(fc.string(), fc.constantFrom(...ISS.split('\n')), fc.constant('\n'));
   forAll([fc.array(piece, { maxLength: 30 })], { seed: 1, numRuns: 300 }, (pieces) => {
     try {
-      for (const { epochMs } of parseElements(pieces.join('\n'), 'x').elements) expect(epochMs).not.toBeNaN();
+      for (const { epochMs } of parseElements(pieces.join('\n'), 'x', 0)) expect(epochMs).not.toBeNaN();
     } catch (error) {
       expect((error as Error).name).toBe('InputError');
     }
@@ -253,9 +257,8 @@ function elementLines(number: number, epochMs: number, { node, anomaly } = { nod
   const day = (epochMs - Date.UTC(year, 0, 1)) / 86_400_000 + 1;
   const epoch = `${String(year % 100).padStart(2, '0')}${day.toFixed(8).padStart(12, '0')}`;
   const [nodeText, anomalyText] = [node, anomaly].map((degrees) => degrees.toFixed(4).padStart(8));
-  // The parser does not read the checksum, the last digit.
   return [
-    `1 ${number}U 20001A   ${epoch}  .00000000  00000+0  00000+0 0  9990`,
-    `2 ${number}  53.0000 ${nodeText} 0001000  90.0000 ${anomalyText} 15.06000000    10`,
-  ];
+    `1 ${number}U 20001A   ${epoch}  .00000000  00000+0  00000+0 0  999`,
+    `2 ${number}  53.0000 ${nodeText} 0001000  90.0000 ${anomalyText} 15.06000000    1`,
+  ].map((line) => line + ([...line].reduce((sum, digit) => sum + (Number(digit) || 0), 0) % 10));
 }

@@ -27,11 +27,12 @@ export class Sky {
     const { source, place } = this._options;
     const { set } = source;
     if (set === undefined) return { state: 'no-elements', satellites: 0, inView: [] };
-    const known = { satellites: set.elements.length, elementsAgeHours: source.ageMs / HOUR_MS };
-    if (!source.isFresh) return { state: 'elements-too-old', ...known, inView: [] };
+    const known = { satellites: set.length, elementsAgeHours: source.ageMs / HOUR_MS };
+    const { fresh } = source;
+    if (fresh.length === 0) return { state: 'elements-too-old', ...known, inView: [] };
     const from = place();
     if (from === undefined) return { state: 'no-location', ...known, inView: [] };
-    return { state: 'running', ...known, inView: this._inView(set.elements, from) };
+    return { state: 'running', ...known, inView: this._inView(fresh, from) };
   }
 
   private _inView(elements: readonly Elements[], from: LocationReading): SatelliteInView[] {
