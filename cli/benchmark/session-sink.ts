@@ -1,9 +1,11 @@
 /** Takes the sessions of `bench` as they end, keeps those accepted, and writes partial results and raw records. */
 
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import type { BenchNotes } from '../../replay/browser/bench-notes.ts';
 import type { PlayedRecord } from '../../replay/browser/record/session-record.ts';
+import { makeFolder } from '../../replay/formats/write-file.ts';
 import type { SessionResult } from '../../replay/results.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { Progress } from '../shared/progress.ts';
@@ -25,6 +27,7 @@ export class SessionSink {
   ) {
     const { out, done, remains, household } = _benchmark;
     this._file = fileOf(out);
+    if (this._file) makeFolder(dirname(this._file));
     this._rawFlag = done.length > 0 ? 'a' : 'w';
     this.progress = new Progress(_io.stderr, remains.length, household ? 'households' : 'sessions');
   }

@@ -212,6 +212,8 @@ test('wrong input ends with status 2 and writes nothing', async () => {
     writeFileSync(at('wrong.json'), wrong);
     await refusedFiles(['simulated.json', 'wrong.json'], message);
   }
+  await refused(report('new/report', 'nowhere.json'), /results: expected a readable file/);
+  expect(existsSync(at('new'))).toBe(false);
   await refusedFiles(['nowhere.json'], /results: expected a readable file, got .*nowhere\.json/);
   await refusedFiles(['.'], /expected a readable file/);
   await refusedFiles(['simulated.json', 'simulated.json'], /expected each file once/);

@@ -1,11 +1,11 @@
 /** Reads and writes the files that flags name, and checks outputs before the long work. Errors name the flag. */
 
-import { closeSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { InputError, parsedJson } from '../../abr/errors.ts';
 import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
-import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
+import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Results } from '../../replay/results.ts';
 import type { Output } from './command-io.ts';
 
@@ -26,17 +26,17 @@ export function printTable(table: string, out: string | undefined, { stdout, std
   stderr.write(`For all sessions as JSON: --out <file>, or --out ${STANDARD_OUTPUT} for standard output.\n`);
 }
 
-/** Creates the folder of the output file. Throws an `InputError` of flag `field` if the file cannot be written. */
+/** Throws an `InputError` of flag `field` if the output cannot be written. A missing folder is made with the output. */
 export function requireWritable(out: string | undefined, field = '--out', kind: 'file' | 'folder' = 'file'): void {
   if (out === undefined || out === STANDARD_OUTPUT) return;
-  const folder = kind === 'file' ? dirname(out) : out;
+  let folder = kind === 'file' ? dirname(out) : out;
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   const probe = join(folder, `.${basename(out)}.${process.pid}.probe`);
   try {
     const there = statSync(out, { throwIfNoEntry: false });
     // A renamed file would also replace a device, such as /dev/null.
     const isFit = kind === 'folder' ? there?.isDirectory() : there?.isFile();
     if (isFit === false || (kind === 'file' && /(^|[/\\])$/.test(out))) throw new Error(`it is no ${kind}`);
-    makeFolder(folder);
     closeSync(openSync(probe, 'wx'));
     rmSync(probe);
   } catch (error) {
