@@ -4,7 +4,7 @@
  * a browser has only six connections to an origin over HTTP/1.1.
  */
 
-import { isFrom } from '../../abr/errors.ts';
+import { check, describeValue, isFrom } from '../../abr/errors.ts';
 import { disagreement, PROTOCOL, type ProtocolRange } from './protocol.ts';
 import { ServerClock } from './server-clock.ts';
 
@@ -40,6 +40,10 @@ const LONGEST_RETRY_MS = 30_000;
 /** Period of requests that the service refuses. */
 const RARE_RETRY_MS = 60_000;
 const REFUSALS = [401, 403, 404];
+/** Characters of a reply; a forecast has about 5000. */
+const MOST_LENGTH = 1e6;
+/** The latest time of a Date. */
+const LATEST_UTC_MS = 8.64e15;
 
 class Refused extends Error {}
 
@@ -91,7 +95,7 @@ export class ServiceConnection {
       } catch (error) {
         if (signal.aborted) return;
         const isRefused = error instanceof Refused;
-        this._enter(isRefused ? 'refused' : 'waiting', (error as Error).message);
+        this._enter(isRefused ? 'refused' : 'waiting', describeValue(error));
         pauseMs = isRefused ? RARE_RETRY_MS : this._backoffMs(++failures);
       }
       this._isResting = failures === 0;
@@ -114,7 +118,7 @@ export class ServiceConnection {
   private async _report(signal: AbortSignal): Promise<boolean> {
     const { report, onShare } = this._options;
     const soonMs = this._reportedMs + SOON_MS - performance.now();
-    if (soonMs > 0) await this._pause(soonMs);
+    if (soonMs > 0) await this._pause(Math.min(soonMs, SOON_MS));
     if (signal.aborted) return false;
     const body = report();
     // `report` may have closed the connection.
@@ -149,29 +153,36 @@ export class ServiceConnection {
       const { ok, status } = response;
       const receivedMs = performance.now();
       // A refusal because of the version states the service's versions.
-      const reply = ok || status === 400 ? await response.json() : undefined;
-      this._meet(reply, sentMs, receivedMs);
+      const reply = ok || status === 400 ? await jsonOf(response) : undefined;
+      this._meet(reply, ok, sentMs, receivedMs);
       if (!ok) throw new (REFUSALS.includes(status) ? Refused : Error)(`expected success, got status ${status}`);
       return reply;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
+      // Ends a body that was not read.
+      abort();
     }
   }
 
-  /** Takes time and version of a reply. @throws {Refused} if there is no common version */
-  private _meet(reply: unknown, sentMs: number, receivedMs: number): void {
-    const { serverUtcMs, protocol } = (reply || {}) as { serverUtcMs?: unknown; protocol?: ProtocolRange };
-    const fault = reply === undefined ? undefined : disagreement(PROTOCOL, protocol);
+  /** Takes time and version of a reply. @throws {Refused} if it is no service's, or if there is no common version */
+  private _meet(reply: unknown, isSuccess: boolean, sentMs: number, receivedMs: number): void {
+    if (reply === undefined) return;
+    const { serverUtcMs, protocol } = (reply || {}) as { serverUtcMs?: unknown; protocol?: Partial<ProtocolRange> };
+    const { oldest, newest } = protocol || {};
+    const stated = isFrom(oldest, 0, 1e9) && isFrom(newest, 0, 1e9) ? { oldest, newest } : undefined;
+    const isService = !isSuccess || isFrom(serverUtcMs, 0, LATEST_UTC_MS);
+    const fault = isService
+      ? disagreement(PROTOCOL, stated)
+      : `serverUtcMs: expected UTC in ms, got ${describeValue(serverUtcMs)}: is it a prediction service?`;
     if (fault !== undefined) {
       this._options.onFault(fault);
       throw new Refused(fault);
     }
-    if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, receivedMs, serverUtcMs);
+    if (isSuccess) this.clock.sample(sentMs, receivedMs, serverUtcMs as number);
   }
 
   private _enter(state: ConnectionState, detail?: string): void {
-    if (state === this.state) return;
     this.state = state;
     this.detail = detail;
   }
@@ -180,5 +191,17 @@ export class ServiceConnection {
   private _backoffMs(failures: number): number {
     const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, failures));
     return ms * (0.5 + 0.5 * Math.random());
+  }
+}
+
+async function jsonOf({ body }: Response): Promise<unknown> {
+  check(body !== null, 'body', 'JSON', body);
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  for (let text = ''; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return JSON.parse(text);
+    text += decoder.decode(value, { stream: true });
+    check(text.length < MOST_LENGTH, 'body', `at most ${MOST_LENGTH} characters`, text.length);
   }
 }

@@ -34,6 +34,8 @@ function staged(options: ServiceForecasterOptions = {}, url = 'http://127.0.0.1:
     isHanging: false,
     /** Versions of the service; undefined: it does not state them. */
     protocol: undefined as { oldest: number; newest: number } | undefined,
+    /** The text of replies; undefined: a service's. */
+    text: undefined as string | undefined,
     /** Changes to `FORECAST` in the service's forecasts, which are new at each request. */
     changes: {} as object,
     requests,
@@ -51,7 +53,9 @@ function staged(options: ServiceForecasterOptions = {}, url = 'http://127.0.0.1:
     const { status, protocol, share } = stage;
     const forecast = { ...FORECAST, issuedAtMs: serverUtcMs(), ...stage.changes };
     const reply = method === 'POST' ? { share } : status === 200 && { forecast };
-    return { ok: status === 200, status, json: async () => ({ serverUtcMs: serverUtcMs(), protocol, ...reply }) };
+    const text = stage.text ?? JSON.stringify({ serverUtcMs: serverUtcMs(), protocol, ...reply });
+    const pieces = [{ done: false, value: new TextEncoder().encode(text) }, { done: true }];
+    return { ok: status === 200, status, body: { getReader: () => ({ read: async () => pieces.shift() }) } };
   }) as unknown as typeof fetch;
   const forecaster = createServiceForecaster(url, options);
   const ask = () => forecaster.latest(stage.nowSeconds()) as QuantileForecast | undefined;
@@ -268,6 +272,26 @@ test.each([
   Object.assign(stage, { status: 200, protocol: { oldest: 1, newest: 2 } });
   await wait(80, () => sourceAt(stage.nowSeconds()));
   expect(forecaster.state.connection).toBe('connected');
+});
+
+const NO_SERVICE = ': is it a prediction service?';
+test.each([
+  ['nothing', 'null', 'refused', `serverUtcMs: expected UTC in ms, got undefined${NO_SERVICE}`],
+  ['no finite time', '{"serverUtcMs":1e999}', 'refused', `serverUtcMs: expected UTC in ms, got Infinity${NO_SERVICE}`],
+  ['a text as time', '{"serverUtcMs":"now"}', 'refused', `serverUtcMs: expected UTC in ms, got "now"${NO_SERVICE}`],
+  ['no protocol', '{"serverUtcMs":1,"protocol":null}', 'connected', undefined],
+  ['no versions', '{"serverUtcMs":1,"protocol":{"oldest":{},"newest":[]}}', 'connected', undefined],
+  ['a page', '<html>', 'waiting', 'is not valid JSON'],
+  ['a long body', ' '.repeat(1e6), 'waiting', 'body: expected at most 1000000 characters, got 1000000'],
+])('a server that answers %s is one fault if it is no service', async (_, text, connection, detail) => {
+  const { stage, forecaster, wait } = staged();
+  stage.text = text;
+  const { chain, faults, sourceAt } = beforeNext(forecaster);
+  chain.start({ seed: 1 });
+  await wait(20, () => expect(sourceAt(stage.nowSeconds())).toBe('next'));
+  expect(forecaster.state.connection).toBe(connection);
+  expect(forecaster.state.detail ?? '').toContain(detail ?? '');
+  expect(faults).toEqual(connection === 'refused' ? [`http://127.0.0.1:8790/: ${detail}`] : []);
 });
 
 test.each([false, true])('the connection ends without calls of latest or on close; gone: %s', async (isGone) => {

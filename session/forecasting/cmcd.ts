@@ -23,8 +23,8 @@ export function withCmcd(
   const added = [
     forecast.kind === 'path' ? '' : `${PREFIX}cap=${Math.round(lowBps(forecast) / 1000)}`,
     next && `${PREFIX}ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
-    // A string of a structured field may have these characters unescaped.
-    `${PREFIX}src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,
+    // A string of a structured field may have these characters unescaped. CTA-5004 ends its strings at 64.
+    `${PREFIX}src="${forecast.source.replace(/[^ !#-[\]-~]/g, '').slice(0, 64)}"`,
   ];
   // A request that is repeated may have the keys already. CTA-5004 asks for alphabetical order.
   const extended = (value: string) =>

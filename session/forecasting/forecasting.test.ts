@@ -275,8 +275,8 @@ test('takes the level of 10 %, or the next one below it', () => {
 
 test('names no capacity of paths, and no character that a string may not have', () => {
   const path = { cumulativeBits: (seconds: number) => seconds, downloadSeconds: () => 1 };
-  const paths = { kind: 'path' as const, path, source: 'a "q\\ü\n,z' };
-  expect(keysOf(paths)).toBe('d=4000,leo.abr-src="a q,z",sid="x"');
+  const paths = { kind: 'path' as const, path, source: `a "q\\ü\n,z${'z'.repeat(99)}` };
+  expect(keysOf(paths)).toBe(`d=4000,leo.abr-src="a q,${'z'.repeat(60)}",sid="x"`);
 });
 
 test('changes nothing without the option, and without a forecast', () => {
