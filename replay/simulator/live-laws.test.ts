@@ -295,23 +295,4 @@ describe('live-session', () => {
       expect(late.every(({ bitrateBps }) => bitrateBps === 30e6)).toBe(true);
     },
   );
-
-  test('forecasters observe the link, and not the encoder', () => {
-    const scenario = { ...SCENARIOS['live-hd-1']!, traceScale: { meanBps: 100e6 } };
-    // Chunks of 0.25 Mbit, 2.6 ms on the link, of 2 Mbit, 21 ms, and of 7.5 Mbit, 79 ms.
-    const rates = [0, 3, 7].map((representation) => {
-      let [bits, seconds] = [0, 0];
-      const forecaster = recorder((seen) => {
-        if (seen.kind !== 'throughput') return;
-        bits += seen.bits;
-        seconds += seen.endSeconds - seen.startSeconds;
-      });
-      simulateSession({ trace: STEADY, scenario, controller: always(representation), forecaster });
-      return bits / seconds / 1e6;
-    });
-    // A link of 95 Mbit/s.
-    expect(rates[0]).toBeGreaterThan(20);
-    expect(Math.min(...rates.slice(1))).toBeGreaterThan(85);
-    expect(Math.max(...rates)).toBeLessThan(96);
-  });
 });
