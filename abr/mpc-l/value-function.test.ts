@@ -85,11 +85,11 @@ const point = whole(0, GRID_POINTS - 1);
 const anyLevel = between(0, 60);
 
 test.each([
-  ['three segments, where every download ends with a full buffer', { stages: 3, caps: [1, 1.5, 2] }],
-  ['one segment at any cap', { stages: 1, caps: [3, 4, 8] }],
-])('equals exhaustion where nothing is interpolated: %s', (_, { stages, caps }) => {
-  const problems = anyProblem({ stages, bins: 3, capSegments: fc.constantFrom(...caps) });
-  forAll([problems, point, fc.nat(2), fc.nat(2)], { ...SEED, numRuns: 400 }, (problem, n, rank, r) => {
+  ['three segments, where every download ends with a full buffer', { stages: 3, bins: 3, caps: [1, 1.5, 2] }],
+  ['one segment at any cap, with all ranks', { stages: 1, bins: 8, caps: [3, 4, 8] }],
+])('equals exhaustion where nothing is interpolated: %s', (_, { stages, bins, caps }) => {
+  const problems = anyProblem({ stages, bins, capSegments: fc.constantFrom(...caps) });
+  forAll([problems, point, fc.nat(bins - 1), fc.nat(2)], { ...SEED, numRuns: 400 }, (problem, n, rank, r) => {
     const before = r % problem.count;
     const level = gridLevel(problem, n);
     const expected = referenceValue(problem, level, rank, before);
@@ -139,35 +139,5 @@ test('interpolates between the points and clamps beyond them; without later segm
     expect(value.at(-1, 1, 0)).toBe(value.at(0, 1, 0));
     const worth = problem.bufferValuePerSecond[1]! * high;
     expect(new ValueFunction({ ...problem, stages: [] }).at(high, 1, 0)).toBeCloseTo(worth, 9);
-  });
-});
-
-const SHAPE = { stages: 4, bins: 4, capSegments: fc.constantFrom(1.5, 2, 4, 15) };
-const problems = anyProblem(SHAPE);
-const kept = { reactionSeconds: Number.POSITIVE_INFINITY };
-/** In every state `better` is worth at least as much as `worse`. */
-function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [number, number, number]): void {
-  const other = new ValueFunction(worse).at(...at);
-  expect(new ValueFunction(better).at(...at)).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
-}
-
-test('law: abandonment never lowers the value, nor does a smaller price', () => {
-  forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, buffered, rank) => {
-    expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
-    for (const key of ['mu', 'stall', 'lambda', 'rise'] as const) {
-      const costs = { ...problem.costs, [key]: 1 + 2 * problem.costs[key]! };
-      expectAtLeast(problem, { ...problem, costs }, [buffered, rank, 0]);
-    }
-  });
-});
-
-test('law: without abandonment, more buffer, rank or capacity never lowers the value on a steady link', () => {
-  const steady = anyProblem({ ...SHAPE, mostSteps: 1 }).map((problem) => ({ ...problem, ...kept }));
-  forAll([steady, anyLevel, anyLevel, fc.nat(3), fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, a, b, i, j) => {
-    const value = new ValueFunction(problem);
-    const tolerance = 1e-9 * (1 + Math.abs(value.at(0, 0, 0)));
-    expect(value.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(value.at(Math.min(a, b), i, 0) - tolerance);
-    expect(value.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(value.at(a, Math.min(i, j), 0) - tolerance);
-    expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
   });
 });

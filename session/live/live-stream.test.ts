@@ -96,13 +96,6 @@ test('a live download knows when its next chunk comes, also if the encoder is la
   }
 });
 
-test('a live download learns the duration of chunks that the stream does not announce', () => {
-  const edge = new LiveEdge();
-  const segment = { ...SEGMENT, chunkSeconds: 2 };
-  download({ requestedAtSeconds: 15, arrivals: atTheEdge(0, 15), segment, edge });
-  expect(edge.chunkSeconds).toBe(0.25);
-});
-
 test('a live download that was refused waited for the encoder', () => {
   const live = new LiveWaits(new LiveEdge(), SEGMENT, 11);
   live.refused(12);
