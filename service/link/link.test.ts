@@ -159,6 +159,13 @@ test('adds the bits of an announced download in their time; late bits count for 
   expect(beginning(false)).toEqual({ rates: [1, 1, 2, 2, 2, 2, 2], share: expect.closeTo(0.5, 6) });
 });
 
+test('a report that is sent again does not raise the rate', () => {
+  const { link, report, bits } = newLink();
+  report('a', Array<Observation>(200).fill(throughput(10, 11, 4e6)), 11);
+  link.advance(13);
+  expect(bits()).toBeCloseTo(4e6, 0);
+});
+
 test('gives a verdict on each observation', () => {
   const { link, report } = newLink();
   report('a', [throughput(10, 10.5, 5e6)], 10.5);

@@ -139,13 +139,15 @@ export class SharedLink {
     if (observation.kind === 'idle') return;
     const last = Math.ceil(endSeconds / BIN_SECONDS - 1e-9);
     for (let bin = Math.max(first, Math.floor(startSeconds / BIN_SECONDS + 1e-9)); bin < last; bin++) {
-      const seconds = Math.min(endSeconds, (bin + 1) * BIN_SECONDS) - Math.max(startSeconds, bin * BIN_SECONDS);
-      if (seconds <= 0) continue;
       const at = bin % BINS;
+      const inBin = Math.min(endSeconds, (bin + 1) * BIN_SECONDS) - Math.max(startSeconds, bin * BIN_SECONDS);
+      // A report that is sent again adds nothing to a bin that is full.
+      const seconds = Math.min(inBin, BIN_SECONDS - player.busySeconds[at]!);
+      if (seconds <= 0) continue;
       const bits = (observation.bits / (endSeconds - startSeconds)) * seconds;
       player.bits[at]! += bits;
       if (bin < open) this._allBits[at]! += bits;
-      player.busySeconds[at] = Math.min(BIN_SECONDS, player.busySeconds[at]! + seconds);
+      player.busySeconds[at]! += seconds;
     }
   }
 
