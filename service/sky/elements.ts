@@ -28,11 +28,14 @@ function isWhole(line: string): boolean {
  */
 export function parseElements(text: string, source: string, nowMs: number): Elements[] {
   const byNumber = new Map<string, Elements>();
-  for (const { groups } of text.replaceAll('\r', '').matchAll(PAIR)) {
+  // Some editors begin a file with a byte order mark.
+  for (const { groups } of text.replace(/[\r\ufeff]/g, '').matchAll(PAIR)) {
     const { name, number, line1, line2 } = groups as Record<'number' | 'line1' | 'line2', string> & { name?: string };
     const orbit = twoline2satrec(line1, line2);
     const epochMs = Math.round((orbit.jdsatepoch - UNIX_EPOCH_DAYS) * 86_400_000);
-    if (!isWhole(line1) || !isWhole(line2) || orbit.error !== 0 || !Number.isFinite(epochMs)) continue;
+    const { inclo, nodeo, ecco, argpo, mo, no, bstar } = orbit;
+    const isOrbit = Number.isFinite(epochMs + inclo + nodeo + ecco + argpo + mo + no + bstar) && orbit.error === 0;
+    if (!isWhole(line1) || !isWhole(line2) || !isOrbit) continue;
     const known = byNumber.get(number);
     if (known !== undefined && Math.abs(nowMs - known.epochMs) <= Math.abs(nowMs - epochMs)) continue;
     byNumber.set(number, { name: name?.trim().slice(0, 40) || `NORAD ${number.trim()}`, orbit, epochMs });

@@ -205,7 +205,7 @@ test('elements are parsed with names and epochs', () => {
 
 test('elements do not need names, and those of a satellite that are nearest to now are used', () => {
   const lines = [2, 1, 9].flatMap((day) => elementLines(12345, Date.UTC(2026, 0, day)));
-  const elements = parseElements(lines.join('\r\n'), 'x', Date.UTC(2026, 0, 3));
+  const elements = parseElements(`\ufeff${lines.join('\r\n')}`, 'x', Date.UTC(2026, 0, 3));
   expect(elements).toMatchObject([{ name: 'NORAD 12345', epochMs: Date.UTC(2026, 0, 2) }]);
 });
 
@@ -216,6 +216,7 @@ test('invalid lines are skipped', () => {
   lines[1] = lines[1]!.replace('50000', '50009');
   lines[17] = lines[17]!.replace('53.0', '54.0');
   lines.splice(5, 1, '<html>', '1 tea', '2 tea');
+  lines.push(...elementLines(12345, NOW_MS, { node: Number.NaN, anomaly: 1 }));
   const elements = parseElements(lines.join('\n'), 'x', NOW_MS);
   expect(elements.map(({ name }) => name)).toEqual(['FAKE-50002', 'FAKE-50003', 'FAKE-50004']);
 });
