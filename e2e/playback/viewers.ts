@@ -21,18 +21,11 @@ export interface Viewer {
   report?: string;
 }
 
-export interface Seen {
-  arm: string | undefined;
-  /** Time from the call to the first picture, and later time without a moving picture, by the playhead. */
-  startupSeconds: number;
-  stallSeconds: number;
-}
-
 declare global {
   interface Window {
     LeoAbrTrial: typeof trialEntry;
-    /** Plays to the end. The player stays. */
-    view(viewer: Viewer): Promise<Seen>;
+    /** Plays to the end, and resolves to the name of the arm. The player stays. */
+    view(viewer: Viewer): Promise<string | undefined>;
     stopAll(): void;
   }
 }
@@ -46,21 +39,7 @@ function installViewers(): void {
   window.view = async ({ manifest, trial, report }) => {
     const { assignArm } = window.LeoAbrTrial ?? {};
     const arm = trial && ('config' in trial ? await assignArm(trial) : assignArm(trial));
-    const calledMs = performance.now();
-    let [movedMs, position, startupSeconds, stallSeconds] = [calledMs, 0, 0, 0];
-    const watch = (video: HTMLVideoElement) => {
-      const nowMs = performance.now();
-      const still = (nowMs - movedMs) / 1000;
-      if (video.currentTime > position) {
-        if (position === 0) startupSeconds = still;
-        // A shorter time is that between two pictures, or a pause of the page.
-        else if (still - (video.currentTime - position) > 0.3) stallSeconds += still;
-        [movedMs, position] = [nowMs, video.currentTime];
-      }
-      requestAnimationFrame(() => watch(video));
-    };
-    const before = ({ player, handle, video }: LabPlayer<never>) => {
-      watch(video);
+    const before = ({ player, handle }: LabPlayer<never>) => {
       if (!trial) return;
       const reports = window.LeoAbrTrial.reportSessions(player, { arm, leoAbr: handle, report });
       stops.push(() => reports.stop());
@@ -71,7 +50,7 @@ function installViewers(): void {
     // A shipped link may be blocked for longer than `lab.until` waits.
     const isOver = () => video.ended || video.currentTime > video.duration - 0.1;
     while (!isOver()) await new Promise((resolve) => setTimeout(resolve, 50));
-    return { arm: arm?.arm, startupSeconds, stallSeconds };
+    return arm?.arm;
   };
 }
 
