@@ -98,7 +98,7 @@ export class ServiceConnection {
         this._enter(isRefused ? 'refused' : 'waiting', describeValue(error));
         pauseMs = isRefused ? RARE_RETRY_MS : this._backoffMs(++failures);
       }
-      this._isResting = failures === 0;
+      this._isResting = this.state === 'connected';
       if (!(this._isResting && this._isReportDue)) await this._pause(pauseMs);
       this._isResting = false;
     }

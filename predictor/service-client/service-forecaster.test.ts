@@ -246,11 +246,12 @@ test.each([
   expect(forecaster.state.connection).toBe('connected');
 });
 
-test('the connection sends its token, and retries rarely if refused', async () => {
-  const { stage, forecaster, wait } = staged({ token: 'secret' });
+test('the connection sends its token, and retries rarely if refused, also while the player downloads', async () => {
+  const { stage, forecaster, wait, download } = staged({ token: 'secret' });
   stage.status = 401;
   forecaster.start({ seed: 1 });
-  await wait(200);
+  await download(2);
+  await wait(198);
   expect(stage.requests.every(({ headers }) => headers['authorization'] === 'Bearer secret')).toBe(true);
   expect(stage.requests.length).toBe(4);
   expect(forecaster.state).toMatchObject({ connection: 'refused', detail: 'expected success, got status 401' });
