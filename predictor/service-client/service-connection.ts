@@ -8,7 +8,7 @@ import { check, describeValue, isFrom } from '../../abr/errors.ts';
 import { disagreement, PROTOCOL, type ProtocolRange } from './protocol.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** `refused`: the service rejects this page (token, origin, version). The client retries once a minute. */
+/** `refused`: the service rejects this page (token, origin, version), or is none. The client retries once a minute. */
 export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | 'refused';
 
 export interface ConnectionOptions {
