@@ -23,6 +23,9 @@ const DRAW_MS = 250;
 const LEAST_FROZEN_SECONDS = 2;
 /** The period of drawing if the viewer prefers reduced motion. */
 const CALM_DRAW_MS = 1000;
+/** The machine is busy if ticks of a run are late by this share of its time, and by this sum. */
+const BUSY_SHARE = 0.2;
+const BUSY_MS = 3000;
 /** Room on the timeline beyond the duration of the media, for startup and stalls. */
 const SLACK_SECONDS = 8;
 
@@ -37,6 +40,9 @@ export class DemoPage {
   /** Counts the starts: if a later start overtakes a start, the earlier start returns early. */
   private _starts = 0;
   private _drawnAtMs = 0;
+  private _tickedAtMs = 0;
+  /** Sum over the ticks of the run. */
+  private _lateMs = 0;
 
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
@@ -137,7 +143,7 @@ export class DemoPage {
     this._controls.addPlayer.focus();
   }
 
-  /** Starts all players together. Each player has its own copy of the link. */
+  /** Starts all players together. */
   private async _start(): Promise<void> {
     const start = ++this._starts;
     const isOvertaken = () => start !== this._starts;
@@ -148,6 +154,7 @@ export class DemoPage {
     try {
       const run = await this._prepare(isOvertaken);
       this._run = run;
+      this._lateMs = 0;
       await this._views.begin(run);
       // A run that was stopped meanwhile is drawn, too: its lanes stay in view.
       if (run === this._run) this._draw();
@@ -170,11 +177,11 @@ export class DemoPage {
       if (isOvertaken()) throw new Error('overtaken');
     };
     const panels = this._panels;
-    const { trace: traceName, scenario: scenarioName, startSeconds } = this._choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds, isShared } = this._choice;
     const trace = this._traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const problem = tooShort(trace, scenario);
-    const note = linkNote(trace, scenario, startSeconds);
+    const note = linkNote(trace, scenario, this._choice);
     setText(byId('link-note'), problem ?? note);
     if (problem !== undefined) throw new Error(problem);
     if (trace.keepsRates) this._notices.show('link', { kind: 'hint', text: `${trace.name}: ${note}` });
@@ -182,19 +189,22 @@ export class DemoPage {
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-    const sessions = await this._origin.createSessions(spec, panels.length);
+    const sessions = await this._origin.createSessions(spec, panels.length, isShared);
     for (const panel of panels) {
       await nextStep();
       await panel.clear();
     }
     await nextStep();
     const players: RunPlayer[] = [];
+    const onClock = (zeroMs: number) => {
+      if (isShared) for (const panel of panels) panel.startClock(zeroMs);
+    };
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
       const forecaster = await panel.forecasts.forecaster(() => this._service.forecasterFor(session));
       await nextStep();
       const newPlayer = newPlayers[place]!;
-      const record = panel.prepare({ newPlayer, session, scenario, forecaster });
+      const record = panel.prepare({ newPlayer, session, scenario, forecaster, onClock });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -203,7 +213,7 @@ export class DemoPage {
     }
     await nextStep();
     const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
-    return { startSeconds, trace, scenario, timeline, players, ended: false };
+    return { startSeconds, isShared, trace, scenario, timeline, players, ended: false };
   }
 
   private _stop(): void {
@@ -220,12 +230,17 @@ export class DemoPage {
 
   private _tick(): void {
     for (const panel of this._panels) panel.sample();
+    const now = performance.now();
+    // Browsers slow the timers of a hidden page.
+    if (!document.hidden) this._lateMs += Math.max(0, now - this._tickedAtMs - SAMPLE_MS);
+    this._tickedAtMs = now;
     const run = this._run;
     if (run === undefined || run.ended) return;
+    const mostMs = Math.max(BUSY_MS, BUSY_SHARE * 1000 * nowSecondsOf(run));
+    run.isBusy ||= run.players.length > 2 && this._lateMs > mostMs;
     const hasEnded = run.players.every(({ record }) => record.hasEnded);
     if (hasEnded) this._endRun();
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const now = performance.now();
     if (!hasEnded && now - this._drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
     this._drawnAtMs = now;
     this._draw();
@@ -246,7 +261,7 @@ export class DemoPage {
         isRunning: !run.ended,
         isAhead: isAhead(
           seen[i],
-          seen.filter((_, other) => other !== i),
+          seen.filter((_, other) => run.players[other]?.title !== run.players[i]?.title),
         ),
         most,
       });

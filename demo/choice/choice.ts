@@ -16,6 +16,8 @@ export interface DemoChoice {
   scenario: string;
   /** Second of the trace at which the session begins. */
   startSeconds: number;
+  /** Whether all players are on one link. Otherwise each has its own copy. */
+  isShared: boolean;
 }
 
 export interface DemoCatalogue {
@@ -37,6 +39,7 @@ export function defaultChoice({ traces }: DemoCatalogue): DemoChoice {
     trace: (traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0])?.name ?? '',
     scenario: DEFAULT_SCENARIO,
     startSeconds: 0,
+    isShared: false,
   };
 }
 
@@ -70,6 +73,7 @@ export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: 
   const traceNames = catalogue.traces.map(({ name }) => name);
   choice.trace = oneOf('trace', traceNames, choice.trace);
   choice.scenario = oneOf('scenario', Object.keys(SCENARIOS), choice.scenario);
+  choice.isShared = oneOf('link', ['own', 'shared'], 'own') === 'shared';
   const start = parameters.get('start');
   const latest = latestStart(catalogue, choice.trace);
   if (start && Number(start) >= 0 && Number(start) <= latest) choice.startSeconds = Number(start);
@@ -78,8 +82,9 @@ export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: 
 }
 
 export function formatChoice(choice: DemoChoice): string {
-  const { players, trace, scenario, startSeconds } = choice;
-  const parameters = new URLSearchParams({ trace, scenario, start: String(startSeconds) });
+  const { players, trace, scenario, startSeconds, isShared } = choice;
+  const shared = isShared ? { link: 'shared' } : undefined;
+  const parameters = new URLSearchParams({ trace, scenario, start: String(startSeconds), ...shared });
   // A query needs no escapes for these characters. Without escapes, names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
   return `?players=${names.join(',')}&${parameters}`.replaceAll('%3A', ':').replaceAll('%2F', '/');
@@ -91,13 +96,15 @@ export function latestStart({ traces }: DemoCatalogue, trace: string): number {
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
 }
 
-export function choiceOf({ trace, scenario, startSeconds }: Scene): DemoChoice {
-  return { players: DEFAULT_PLAYERS, trace, scenario, startSeconds };
+export function choiceOf(scene: Scene): DemoChoice {
+  const { players = DEFAULT_PLAYERS, trace, scenario, startSeconds, isShared = false } = scene;
+  return { players, trace, scenario, startSeconds, isShared };
 }
 
 export function sceneOf(choice: Omit<DemoChoice, 'players'>): Scene | undefined {
-  const { trace, scenario, startSeconds } = choice;
   return SCENES.find((scene) => {
-    return scene.trace === trace && scene.scenario === scenario && scene.startSeconds === startSeconds;
+    const { trace, scenario, startSeconds, isShared } = choiceOf(scene);
+    const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;
+    return isSame && isShared === choice.isShared;
   });
 }

@@ -6,6 +6,7 @@ import { wrapSeconds } from '../../replay/trace.ts';
 import { clock } from '../format.ts';
 import type { TraceListing, TraceUpload } from '../origin/origin-client.ts';
 import { sessionSecondsOf } from '../run/run.ts';
+import type { DemoChoice } from './choice.ts';
 
 /** Reads a trace, and its sidecar if the files have it. The origin checks both. */
 export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload> {
@@ -25,8 +26,8 @@ export function tooShort({ name, durationSeconds }: TraceListing, scenario: Scen
   return `${name}: expected ${neededOfTraces(scenario)}, got ${durationSeconds} s`;
 }
 
-/** Says how the scenario changes the link's rates, and when the link repeats. */
-export function linkNote(trace: TraceListing, scenario: Scenario, startSeconds: number): string {
+/** Says how the scenario changes the link's rates, when the link repeats, and whether all players share it. */
+export function linkNote(trace: TraceListing, scenario: Scenario, { startSeconds, isShared }: DemoChoice): string {
   const scale = trace.keepsRates ? '' : scaleText(scenario);
   const repeatsAt = wrapSeconds(trace);
   const repeats = startSeconds + sessionSecondsOf(scenario) > repeatsAt;
@@ -34,6 +35,7 @@ export function linkNote(trace: TraceListing, scenario: Scenario, startSeconds: 
     scale ? `In ${scenario.name}, ${scale}.` : 'The link plays as recorded.',
     `Headers take ${Math.round(100 * (1 - scenario.payloadShare))} % of its rate.`,
     repeats ? `After ${clock(repeatsAt)} it begins again.` : '',
+    isShared ? 'All players share it.' : '',
   ]
     .filter(Boolean)
     .join(' ');

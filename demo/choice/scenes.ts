@@ -10,11 +10,14 @@ export interface Scene {
   scenario: string;
   /** Second of the trace. */
   startSeconds: number;
+  /** Default: the page's default players, each with its own copy of the link. */
+  players?: readonly string[];
+  isShared?: boolean;
   /** Options of `npm run moments` by which the start was chosen. */
   rival: string;
   by: Measure;
   /** Number of the simulated starts, and means over them. */
-  typical: { starts: number; rival: Averages; own: Averages };
+  typical: { starts: number; rival: Averages; own: Averages; rivalsAlone?: Averages };
 }
 
 /** Seconds of stalls in the first minute, quality from 0 to 100, and data. */
@@ -41,6 +44,19 @@ export const SCENES: readonly Scene[] = [
       starts: 37,
       rival: { stallSeconds: 0, quality: 87, gigabytesPerHour: 13.3 },
       own: { stallSeconds: 0, quality: 86, gigabytesPerHour: 7.1 },
+    },
+  },
+  {
+    title: 'Four, one dish',
+    about: 'A film for four people on one Starlink link in a busy cell, two with each player.',
+    ...{ trace: 'stationary-crowded', scenario: 'hd-16', startSeconds: 225 },
+    ...{ players: ['dynamic', 'mpc-l', 'dynamic', 'mpc-l'], isShared: true },
+    ...{ rival: 'dynamic', by: 'perceived' },
+    typical: {
+      starts: 17,
+      rival: { stallSeconds: 1, quality: 79, gigabytesPerHour: 1.9 },
+      own: { stallSeconds: 0, quality: 81, gigabytesPerHour: 2.7 },
+      rivalsAlone: { stallSeconds: 1, quality: 78, gigabytesPerHour: 1.9 },
     },
   },
 ];

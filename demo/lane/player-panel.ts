@@ -24,7 +24,10 @@ export interface PlayerPanelOptions {
   onFault(message: string): void;
 }
 
-export type PanelSession = Omit<PluginSession, 'nowSeconds'> & { newPlayer: (context: PlayerContext) => TestPlayer };
+export type PanelSession = Omit<PluginSession, 'nowSeconds'> & {
+  newPlayer: (context: PlayerContext) => TestPlayer;
+  onClock(zeroMs: number): void;
+};
 
 interface PanelDrawing {
   isRunning: boolean;
@@ -107,14 +110,14 @@ export class PlayerPanel {
 
   /** Prepares a session for play(). Call clear() first. Returns the record of the session. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, scenario, forecaster } = prepared;
+    const { newPlayer, session, scenario, forecaster, onClock } = prepared;
     this._session = prepared;
     this._fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.algorithm)] : '';
     setText(this._about, competitor(this.algorithm).about + limits);
     this._drawFigures(new SessionRecord(), scenario, { frozenSeconds: 1, bitsPerHour: 1 });
     this._video.setAttribute('aria-label', `Film in ${this.title}`);
-    const recorder = new SessionRecorder(this._video, scenario);
+    const recorder = new SessionRecorder(this._video, scenario, onClock);
     this._recorder = recorder;
     const nowSeconds = () => recorder.nowSeconds;
     const plugin = pluginOptions(this.algorithm, { session, scenario, forecaster, nowSeconds });
@@ -147,6 +150,10 @@ export class PlayerPanel {
       if (player !== this._player || recorder.isOver) return;
     }
     player.start();
+  }
+
+  startClock(zeroMs: number): void {
+    this._recorder?.startClock(zeroMs);
   }
 
   stop(): void {

@@ -24,7 +24,12 @@ export class SessionRecorder extends RequestRecorder {
   private _firstRequestSeconds: number | undefined;
   private _handle: LeoAbrHandle | undefined;
 
-  constructor(video: HTMLVideoElement, scenario: Scenario) {
+  /** `onClock` starts the clocks of the other players on the link. */
+  constructor(
+    video: HTMLVideoElement,
+    scenario: Scenario,
+    private readonly _onClock: (zeroMs: number) => void,
+  ) {
     super(video, scenario.ladderBps);
     this._video = video;
     this._scenario = scenario;
@@ -91,6 +96,12 @@ export class SessionRecorder extends RequestRecorder {
     this._ending.abort();
     // dash.js may never end the media element: see PlaybackEnd.
     video.pause();
+  }
+
+  override startClock(zeroMs = performance.now()): void {
+    if (this.isRunning) return;
+    super.startClock(zeroMs);
+    this._onClock(zeroMs);
   }
 
   stop(): void {

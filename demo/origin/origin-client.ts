@@ -26,7 +26,7 @@ export interface TraceUpload {
   sidecar?: string;
 }
 
-export type WireSessionSpec = Omit<DemoChoice, 'players'>;
+export type WireSessionSpec = Omit<DemoChoice, 'players' | 'isShared'> & { link?: string };
 
 export interface OriginSession {
   id: string;
@@ -76,9 +76,11 @@ export class OriginClient {
     return (await answerOf(`${this.url}/traces`, upload)) as TraceListing[];
   }
 
-  /** Creates sessions, each with its own copy of the link and its own clock. Rejects with the origin's reason. */
-  createSessions(spec: WireSessionSpec, count: number): Promise<OriginSession[]> {
-    return Promise.all(Array.from({ length: count }, () => this._createSession(spec)));
+  /** Creates sessions on one link and clock, or each on its own copy. Rejects with the origin's reason. */
+  async createSessions(spec: WireSessionSpec, count: number, isShared: boolean): Promise<OriginSession[]> {
+    const first = await this._createSession(spec);
+    const others = { ...spec, ...(isShared && { link: first.id }) };
+    return [first, ...(await Promise.all(Array.from({ length: count - 1 }, () => this._createSession(others))))];
   }
 
   private async _createSession(spec: WireSessionSpec): Promise<OriginSession> {

@@ -207,7 +207,7 @@ describe('story', () => {
   function runOf(...records: SessionRecord[]): DemoRun {
     return {
       trace: { name: 't', dataset: 'd', recordingGroup: 'g', durationSeconds: 100, hasClock: true },
-      ...{ scenario: SCENARIOS['live-hd-1']!, startSeconds: 0, ended: false },
+      ...{ scenario: SCENARIOS['live-hd-1']!, startSeconds: 0, isShared: false, ended: false },
       timeline: new Timeline(link, 60, true),
       players: records.map((record, place) => ({ place, algorithm: 'a', title: 'AB'[place]!, record })),
     };
@@ -238,6 +238,9 @@ describe('story', () => {
     expect(story([], [])).toBe(`In 20 s no picture froze. ${same}`);
     expect(story([[3, 4.25]], [])).toBe(`In 20 s A froze for 1.3 s; B never froze. ${same}`);
     expect(story([], twice)).toBe(`In 20 s A never froze; B froze for 2.0 s. ${same}`);
+    const four = runOf(record([[3, 4.25]]), record([]), record([]), record([]));
+    for (const [i, player] of four.players.entries()) player.title = 'AB'[i % 2]!;
+    expect(plain(storyOf(four))).toBe(`In 20 s A froze for 0.6 s on average; B never froze. ${same}`);
     expect(story([])).toBe('In 20 s A never froze. Quality: A 59 of 100. Data: A 0.0 MB per hour.');
   });
 
@@ -257,9 +260,10 @@ describe('story', () => {
     );
     const [rival, own] = run.players;
     expect(plain(storyOf({ ...run, players: [rival!, { ...own!, algorithm: 'mpc-l@hls' }] }))).toContain(`. ${text}`);
-    // Players of a title count together: freezes add up, quality and data are means.
+    // Players of a title have their mean, and on one link the data are of the link.
     const four = [rival!, own!, rival!, own!].map((one) => ({ ...one, algorithm: one === own ? 'mpc-l' : 'dynamic' }));
-    expect(plain(storyOf({ ...run, players: four }))).toContain(`. ${text}`);
+    const shared = text.replace(' data.', ' of the link’s data.');
+    expect(plain(storyOf({ ...run, players: four, isShared: true }))).toContain(`. ${shared}`);
   });
 
   test('news are an expected handover with what was done for it, while it is ahead and shortly after', () => {
@@ -280,5 +284,9 @@ describe('story', () => {
     expect(plain(newsOf(runOf(other, own)))).toBe(
       'At 0:16 A froze for 2.0 s. B gave up a late download at 0:17 and played on.',
     );
+    const twice = runOf(other, own, record([]));
+    twice.players[2]!.title = 'A';
+    expect(newsOf(twice)).toMatch(/^At 0:16 A \(1\) froze.*B gave up/);
+    expect(newsOf({ ...twice, isBusy: true })).toMatch(/^This machine is too busy/);
   });
 });

@@ -17,17 +17,24 @@ export interface RunPlayer {
   record: SessionRecord;
 }
 
-export interface DemoRun extends Pick<DemoChoice, 'startSeconds'> {
+export interface DemoRun extends Pick<DemoChoice, 'startSeconds' | 'isShared'> {
   trace: TraceListing;
   scenario: Scenario;
   timeline: Timeline;
   players: readonly RunPlayer[];
   ended: boolean;
+  /** The machine is too busy for its players: freezes may be its own. */
+  isBusy?: boolean;
 }
 
 /** Returns how long a session takes without startup and stalls. A live session ends after this time. */
 export function sessionSecondsOf({ live, ...scenario }: Scenario): number {
   return live ? liveSessionSeconds({ ...scenario, live }) : scenario.segmentCount * scenario.segmentSeconds;
+}
+
+/** Returns a player's title, with its number if another player has the same title. */
+export function nameIn({ players }: DemoRun, { place, title }: RunPlayer): string {
+  return players.filter((one) => one.title === title).length > 1 ? `${title} (${place + 1})` : title;
 }
 
 export function nowSecondsOf({ players }: DemoRun): number {

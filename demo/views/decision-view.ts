@@ -14,7 +14,7 @@ export class DecisionView {
   private readonly _pace = element('p', { class: 'small', hidden: true });
   private _shown: DecisionNote | undefined;
 
-  constructor({ place, title, record }: RunPlayer) {
+  constructor(title: string, { place, record }: RunPlayer) {
     this._record = record;
     this.root = element(
       'section',

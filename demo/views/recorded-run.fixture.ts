@@ -139,6 +139,7 @@ const run: DemoRun = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,
   startSeconds: 0,
+  isShared: false,
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
     { algorithm: 'mpc-d', title: 'MPC-D', record: mpcD },

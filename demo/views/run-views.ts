@@ -3,7 +3,7 @@
 import { sceneOf } from '../choice/choice.ts';
 import { byId, element, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, clock, megabits, seconds } from '../format.ts';
-import { type DemoRun, nowSecondsOf } from '../run/run.ts';
+import { type DemoRun, nameIn, nowSecondsOf } from '../run/run.ts';
 import type { SessionRecord } from '../run/session-record.ts';
 import { DecisionView, inForce } from './decision-view.ts';
 import { newsOf, storyOf } from './story.ts';
@@ -13,6 +13,8 @@ import { TimelineView } from './timeline-view.ts';
 const WINDOW_SECONDS = 60;
 const FIRST_SECONDS = 30;
 const STEP_SECONDS = 10;
+
+const MEASURE_TEXTS = { data: 'data', stalls: 'frozen time', perceived: 'QoE' };
 
 export class RunViews {
   readonly timeline = new TimelineView(byId('lanes'), (seconds) => this._choose(seconds));
@@ -32,7 +34,7 @@ export class RunViews {
   /** Replaces the run in several tasks. Then call draw() to show it. */
   async begin(run: DemoRun): Promise<void> {
     this._chosenSeconds = undefined;
-    const decisions = run.players.map((player) => new DecisionView(player));
+    const decisions = run.players.map((player) => new DecisionView(nameIn(run, player), player));
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry('line', `${place + 1} ${title}`, styleOfPlace(place))),
@@ -52,18 +54,20 @@ export class RunViews {
   }
 
   /** Returns what is streamed, and shows whether its start is typical. */
-  private _introduce({ trace, scenario, startSeconds }: DemoRun): string {
-    const scene = sceneOf({ trace: trace.name, scenario: scenario.name, startSeconds });
+  private _introduce({ trace, scenario, startSeconds, isShared }: DemoRun): string {
+    const scene = sceneOf({ trace: trace.name, scenario: scenario.name, startSeconds, isShared });
     byId('typical').hidden = scene === undefined;
     if (scene === undefined) return `${scenario.live ? 'A live stream' : 'A film'} over the link ${trace.name}.`;
-    const { starts, rival, own } = scene.typical;
+    const { starts, rival, own, rivalsAlone } = scene.typical;
     const meanText = ({ stallSeconds, quality, gigabytesPerHour }: typeof own) =>
       `freezes for ${seconds(stallSeconds)} on average, at a quality of ${quality} and ${gigabytesPerHour} GB per hour`;
     setText(
       byId('typical-text'),
       `Yes, for this link: of its ${starts} starts, this one is near the median by how much the players differ in ` +
-        `${scene.by === 'data' ? 'data' : 'frozen time'}. If all starts are simulated, the first minute with dash.js’s rule ` +
-        `${meanText(rival)}; with leo-abr it ${meanText(own)}. Other links differ.`,
+        `${MEASURE_TEXTS[scene.by]}. If all starts are simulated, the first minute with dash.js’s rule ` +
+        `${meanText(rival)}; with leo-abr it ${meanText(own)}. ` +
+        (rivalsAlone ? `If all four have dash.js’s rule, it ${meanText(rivalsAlone)}. ` : '') +
+        'Other links differ.',
     );
     return scene.about;
   }
@@ -110,12 +114,14 @@ export class RunViews {
 }
 
 /** Describes the link and the players at a moment. */
-function momentText({ timeline, players }: DemoRun, moment: number): string {
+function momentText(run: DemoRun, moment: number): string {
+  const { timeline, players } = run;
   const link = `link ${megabits(timeline.capacityBps[timeline.indexAt(moment)] ?? 0)} Mbit/s`;
-  const states = players.map(({ title, record }) => {
+  const states = players.map((player) => {
+    const { record } = player;
     const shown = record.samples.findLast(({ atSeconds }) => atSeconds <= moment)?.shownBitrateBps;
     const state = stateAt(record, moment);
-    return `${title} ${state}${shown === undefined ? '' : `, ${bitrate(shown)} Mbit/s on screen`}`;
+    return `${nameIn(run, player)} ${state}${shown === undefined ? '' : `, ${bitrate(shown)} Mbit/s on screen`}`;
   });
   return `${clock(moment)}: ${[link, ...states].join('; ')}`;
 }

@@ -2,7 +2,7 @@
 
 import { bitrate, bytes, clock, decimal, percent, seconds } from '../format.ts';
 import { type ExpectedHandover, type Preparation, preparationFor } from '../run/handovers.ts';
-import { type DemoRun, nowSecondsOf } from '../run/run.ts';
+import { type DemoRun, nameIn, nowSecondsOf } from '../run/run.ts';
 import { dataOf, LEAST_LEAD, type SessionRecord, seenSoFar } from '../run/session-record.ts';
 
 /** Everybody notices a stall of this length. */
@@ -14,21 +14,23 @@ const LEAST_CONFIDENCE = 0.5;
 /** A handover stays news for this time. */
 const NEWS_SECONDS = 8;
 
+const BUSY = 'This machine is too busy for so many players: freezes may be its own, not the link’s.';
 /** A smaller share of the data counts as none. */
 const SAME_SHARE = 0.03;
 
-/** Says for how long each picture froze, its quality and its data. Equal players count together. */
+/** Says for how long each picture froze, its quality and its data. Equal players have their mean. */
 export function storyOf(run: DemoRun): string {
   if (run.players.every(({ record }) => record.startupSeconds === undefined)) return 'The players begin.';
   const kinds = kindsIn(run);
   const own = kinds.find(({ algorithm }) => algorithm.startsWith('mpc-l')) ?? kinds[0]!;
   const others = kinds.filter((kind) => kind !== own);
   const froze = [own, ...others].map(
-    ({ title, count, total }) => `${title} ${count === 0 ? 'never froze' : `froze for ${seconds(total)}`}`,
+    ({ title, count, players, stallSeconds }) =>
+      `${title} ${count === 0 ? 'never froze' : `froze for ${seconds(stallSeconds)}${players > 1 ? ' on average' : ''}`}`,
   );
   const hasFrozen = kinds.some(({ count }) => count > 0);
   const text = hasFrozen || others.length === 0 ? froze.join('; ') : 'no picture froze';
-  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. ${pictureText(own, others)}`;
+  return `In ${nowSecondsOf(run).toFixed(0)}\u00a0s ${text}. ${pictureText(own, others, run.isShared)}`;
 }
 
 type Kind = ReturnType<typeof kindsIn>[number];
@@ -41,14 +43,15 @@ function kindsIn({ players, scenario }: DemoRun) {
     const sum = (of: (record: SessionRecord) => number) => records.reduce((total, one) => total + of(one), 0);
     return {
       ...{ title, algorithm: all[0]!.algorithm },
-      ...{ count: sum(({ freezeCount }) => freezeCount), total: sum(({ stallSeconds }) => stallSeconds) },
+      ...{ players: all.length, count: sum(({ freezeCount }) => freezeCount) },
+      stallSeconds: sum(({ stallSeconds }) => stallSeconds) / all.length,
       quality: Math.round(sum((one) => seenSoFar(one, scenario)?.quality ?? Number.NaN) / all.length),
       bitsPerHour: sum((one) => dataOf(one, scenario).bitsPerHour ?? Number.NaN) / all.length,
     };
   });
 }
 
-function pictureText(own: Kind, others: readonly Kind[]): string {
+function pictureText(own: Kind, others: readonly Kind[], isShared: boolean): string {
   const [other] = others;
   if (others.length !== 1 || Number.isNaN(own.quality + other!.quality)) {
     const list = (of: (kind: Kind) => string) => [own, ...others].map((one) => `${one.title} ${of(one)}`).join(', ');
@@ -62,13 +65,17 @@ function pictureText(own: Kind, others: readonly Kind[]): string {
   const more = own.bitsPerHour / other!.bitsPerHour - 1;
   const much = `${Math.round(100 * Math.abs(more))}\u00a0%`;
   const data = Math.abs(more) < SAME_SHARE ? 'as much' : `${much} ${more > 0 ? 'more' : 'less'}`;
-  return `${own.title}’s picture is ${look} (${own.quality} and ${other!.quality} of 100), with ${data} data.`;
+  const whose = isShared ? ' of the link’s' : '';
+  return `${own.title}’s picture is ${look} (${own.quality} and ${other!.quality} of 100), with ${data}${whose} data.`;
 }
 
 /** Describes a handover that is expected or just over, or else a stall that a player escaped; undefined without news. */
 export function newsOf(run: DemoRun): string | undefined {
+  if (run.isBusy) return BUSY;
   const now = nowSecondsOf(run);
-  for (const { title, record } of run.players) {
+  for (const player of run.players) {
+    const { record } = player;
+    const title = nameIn(run, player);
     const news = expectedIn(record).findLast(({ atSeconds }) => atSeconds > now - NEWS_SECONDS);
     if (news === undefined) continue;
     const { atSeconds, confidence } = news;
@@ -92,22 +99,25 @@ export function expectedIn({ handovers }: SessionRecord): ExpectedHandover[] {
 }
 
 /** Describes the first long stall that another player escaped, because it gave up a download. */
-function rescueOf({ players }: DemoRun): string | undefined {
-  for (const { title: otherTitle, record: other } of players) {
+function rescueOf(run: DemoRun): string | undefined {
+  const { players } = run;
+  for (const rival of players) {
+    const { record: other } = rival;
     const stall = other.stallsSoFar.find(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= LONG_SECONDS);
     if (stall === undefined) continue;
     const { startSeconds, endSeconds } = stall;
     const [from, to] = [startSeconds - RESCUE_SECONDS, endSeconds];
-    for (const { title, record: own } of players) {
+    for (const player of players) {
+      const { record: own } = player;
       const hasStalled = own.stallsSoFar.some((one) => one.endSeconds > from && one.startSeconds < to);
-      if (own === other || own.nowSeconds < to || hasStalled) continue;
+      if (player.title === rival.title || own.nowSeconds < to || hasStalled) continue;
       const given = own.downloads.find(({ outcome, endedAtSeconds: at = 0 }) => {
         return outcome === 'abandoned' && at > from && at < to;
       });
       if (given === undefined) continue;
       return (
-        `At ${clock(startSeconds)} ${otherTitle} froze for ${seconds(endSeconds - startSeconds)}. ` +
-        `${title} gave up a late download at ${clock(given.endedAtSeconds!)} and played on.`
+        `At ${clock(startSeconds)} ${nameIn(run, rival)} froze for ${seconds(endSeconds - startSeconds)}. ` +
+        `${nameIn(run, player)} gave up a late download at ${clock(given.endedAtSeconds!)} and played on.`
       );
     }
   }

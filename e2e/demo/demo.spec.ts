@@ -261,6 +261,7 @@ test("an invalid address and an invalid trace are reported; the viewer's own tra
 });
 
 test('fits a phone; settings unfold; passes axe, light and dark', async ({ page, open }) => {
+  test.setTimeout(120_000);
   /** Names of selects that are too narrow for their longest option, which has 40 px beside its text. */
   const cutOff = () =>
     page.evaluate(() => {
@@ -290,6 +291,30 @@ test('fits a phone; settings unfold; passes axe, light and dark', async ({ page,
   }
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(await cutOff()).toEqual([]);
+
+  // Four players on one link: the sentence compares both kinds, and all figures are visible without scrolling.
+  const links: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/session')) links.push(request.postDataJSON().link);
+  });
+  await openSettings(page);
+  await page.getByRole('button', { name: 'Four, one dish' }).press('Enter');
+  await untilPlayed(page, 1);
+  await expect(page.locator('#story')).toHaveText(/leo‑abr’s picture is .* of the link’s data\.$/);
+  expect(links).toEqual([undefined, links[1], links[1], links[1]]);
+  expect(links[1]).toMatch(/^\d+$/);
+  await openDecisions(page);
+  for (const [width, height, colorScheme] of [
+    [1280, 800, 'dark'],
+    [390, 844, 'light'],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    const { y, height: barHeight } = (await page.locator('.bar.data').last().boundingBox())!;
+    expect(y + barHeight).toBeLessThanOrEqual(height);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await expectNoAxeViolations(page);
+  }
 });
 
 test("plays the user's own algorithm; reports a lost origin, and restarts when it is back", async ({ page }) => {

@@ -222,7 +222,12 @@ test('refuses invalid requests with a status and a reason', async () => {
     [{ trace: 'fast' }, 'scenario: expected one of short, got undefined'],
     [{ ...valid, startSeconds: -1 }, `${start} -1`],
     [JSON.stringify({ ...valid, startSeconds: 9 }).replace('9', '1e999'), `${start} Infinity`],
-    [{ ...valid, tempo: 2 }, 'tempo: expected one of trace, scenario, startSeconds, got 2'],
+    [{ ...valid, link: 'none' }, expect.stringMatching(/^link: expected one of 1, .*got "none"/)],
+    [
+      { ...valid, startSeconds: 9, link: id },
+      `link: expected a session with the same trace, start, scale, RTT and pacing, got "${id}"`,
+    ],
+    [{ ...valid, tempo: 2 }, 'tempo: expected one of trace, scenario, startSeconds, link, got 2'],
   ] as const)
     expect(await post(body)).toEqual([400, reason]);
   expect((await fetch(`${origin.url}/session`, { method: 'POST', body: 'x'.repeat(2 ** 23 + 1) })).status).toBe(413);

@@ -136,7 +136,7 @@ export class Origin {
 
   private _createAsked(body: string): ReplaySession {
     const { scenarios, clips } = this._options;
-    const spec = parseSessionRequest(body, this._traces, scenarios);
+    const spec = parseSessionRequest(body, { traces: this._traces, scenarios, sessions: this._sessions });
     return this.createSession({ ...spec, media: { clips } });
   }
 

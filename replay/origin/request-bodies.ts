@@ -7,7 +7,7 @@ import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import type { SessionSpec } from './session.ts';
+import type { ReplaySession, SessionSpec } from './session.ts';
 
 /** Holds a trace of a day, in samples of a second with all columns. */
 export const LARGEST_BODY_BYTES = 8 * 2 ** 20;
@@ -15,23 +15,27 @@ export const LARGEST_BODY_BYTES = 8 * 2 ** 20;
 /** Sums of seconds and steps stay exact below. */
 const MOST_SECONDS = 1e9;
 
-const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds'];
+const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds', 'link'];
 
-/** Parses `{"trace": name, "scenario": name, "startSeconds"?: 0}`. @throws {InputError} that names the field */
+/** Parses `{"trace": name, "scenario": name, "startSeconds"?: 0, "link"?: id of a session}`. @throws {InputError} */
 export function parseSessionRequest(
   text: string,
-  traces: ReadonlyMap<string, Trace>,
-  scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>,
+  known: {
+    traces: ReadonlyMap<string, Trace>;
+    scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>;
+    sessions: ReadonlyMap<string, ReplaySession>;
+  },
 ): SessionSpec {
   const request = jsonObject(text, 'body');
   const unknown = Object.keys(request).find((key) => !SESSION_FIELDS.includes(key));
   if (unknown !== undefined) throw new InputError(unknown, `one of ${SESSION_FIELDS.join(', ')}`, request[unknown]);
-  const { startSeconds = 0 } = request;
+  const { startSeconds = 0, link } = request;
   check(isFrom(startSeconds, 0, MOST_SECONDS), 'startSeconds', `a number from 0 to ${MOST_SECONDS}`, startSeconds);
   return {
-    trace: named('trace', request, traces),
-    scenario: named('scenario', request, new Map(Object.entries(scenarios))),
+    trace: named('trace', request, known.traces),
+    scenario: named('scenario', request, new Map(Object.entries(known.scenarios))),
     startSeconds,
+    ...(link !== undefined && { link: named('link', request, known.sessions) }),
   };
 }
 
