@@ -60,6 +60,8 @@ export default defineConfig<object, WorkerFixtures>({
   ],
   reporter: 'list',
   timeout: 60_000,
+  // A busy host may stand still for seconds.
+  expect: { timeout: 20_000 },
   // Pictures are beside the tests, without the platform's name, because their test names the browser.
   snapshotPathTemplate: '{testDir}/{testFileDir}/{testFileName}-pictures/{arg}{ext}',
   use: { browserName: 'chromium', headless: true, launchOptions: { executablePath, args, env } },

@@ -14,6 +14,9 @@ test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onSt
     await window.lab.until('a pace', isPlaying, lab);
     const start = video.currentTime;
     await window.lab.until('4 s', () => video.currentTime - start > 4, lab);
+    // A late player requests whole segments until it has caught up.
+    const hasParts = () => requests.length > new Set(requests.map(({ index }) => index)).size;
+    await window.lab.until('two parts of a segment', hasParts, lab);
     return { decisions, requests, paces, targetSeconds: hls.targetLatency! };
   });
   const { live } = seen.decisions.at(-1)!.state;
@@ -23,7 +26,6 @@ test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onSt
   // All parts of a segment share a decision. A late player may request at most two segments again.
   const decided = new Set(seen.decisions.map(({ state }) => state.segmentIndex));
   expect(seen.decisions.length).toBeLessThan(decided.size + 3);
-  expect(seen.requests.length).toBeGreaterThan(new Set(seen.requests.map(({ index }) => index)).size);
 });
 
 test('an interstitial starts, adapts and shares the link; the main session goes on', async ({ labPage, stream }) => {
