@@ -201,7 +201,9 @@ export class PlayerPanel {
     const seen = seenSoFar(record, scenario);
     const { freezeCount, stallSeconds, shownBitrateBps: bps, startupSeconds, samples } = record;
     const latencySeconds = samples.at(-1)?.latencySeconds;
-    this._frozen.show(freezeCount === 0 ? 'never' : seconds(stallSeconds), stallSeconds / most.frozenSeconds);
+    // Stalls that nobody notices are no freeze.
+    if (freezeCount === 0) this._frozen.show('never', 0);
+    else this._frozen.show(seconds(stallSeconds), stallSeconds / most.frozenSeconds);
     this._quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
     this._onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
     const delay = scenario.live ? latencySeconds : startupSeconds;
