@@ -93,7 +93,7 @@ test.each<[field: string, options: unknown, wanted?: string]>([
   ['options.live', { live: [] }],
   ['options.live', { live: new Map() }],
   ['options.live', { live: new EventTarget() }],
-])('resolveOptions names %s in the error of %j', (field, options, wanted) => {
+])('resolveOptions names %s in the error of %j', (field, options, ...[wanted]) => {
   const expected = wanted ?? expect.any(String);
   const error = expect.objectContaining({ name: 'InputError', field, expected });
   expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
