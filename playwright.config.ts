@@ -60,7 +60,7 @@ export default defineConfig<object, WorkerFixtures>({
   ],
   reporter: 'list',
   timeout: 60_000,
-  // A busy host may stand still for seconds.
+  // On a busy host a page may do nothing for longer than the default of 5 s.
   expect: { timeout: 20_000 },
   // Pictures are beside the tests, without the platform's name, because their test names the browser.
   snapshotPathTemplate: '{testDir}/{testFileDir}/{testFileName}-pictures/{arg}{ext}',

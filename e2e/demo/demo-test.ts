@@ -60,6 +60,20 @@ export async function untilPlayed(page: Page, seconds: number): Promise<void> {
   );
 }
 
+/** Looks at the page at both sizes: wide and dark, narrow and light. It must not scroll sideways, and axe finds nothing. */
+export async function atBothSizes(page: Page, look: (height: number) => Promise<void>): Promise<void> {
+  for (const [width, height, colorScheme] of [
+    [1280, 800, 'dark'],
+    [390, 844, 'light'],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    await look(height);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await expectNoAxeViolations(page);
+  }
+}
+
 export const openSettings = (page: Page) => page.getByText('Settings', { exact: true }).click();
 
 export const openDecisions = (page: Page) => page.getByText('What each player decided, and why').click();
