@@ -277,7 +277,7 @@ test('the list of dependencies has every one, and no other', () => {
       Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies, ...peerDependencies, ...overrides }),
   );
   expect(needed.filter((name) => !listed.has(name))).toEqual([]);
-  const rows = [...list.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[@a-z][^`, ]+(?=`)/g)!);
+  const rows = [...list.matchAll(/^- (`.*?): /gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[@a-z][^`, ]+(?=`)/g)!);
   const ofPython = ['numpy'];
   expect(rows.filter((name) => !needed.includes(name) && !ofPython.includes(name))).toEqual([]);
 });
