@@ -26,7 +26,7 @@ type Averages = Record<'stallSeconds' | 'quality' | 'gigabytesPerHour', number>;
 export const SCENES: readonly Scene[] = [
   {
     title: 'Live',
-    about: 'A live stream, one second behind the camera, over Starlink in a busy cell. Both players get the same link.',
+    about: 'A live stream, one second behind the camera, over a busy Starlink link. Both players get the same link.',
     ...{ trace: 'stationary-crowded', scenario: 'live-hd-1', startSeconds: 225 },
     ...{ rival: 'throughput', by: 'stalls' },
     typical: {
@@ -48,7 +48,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     title: 'Four, one dish',
-    about: 'A film for four people on one Starlink link in a busy cell, two with each player.',
+    about: 'A film for four people on one busy Starlink link, two with each player.',
     ...{ trace: 'stationary-crowded', scenario: 'hd-16', startSeconds: 225 },
     ...{ players: ['dynamic', 'mpc-l', 'dynamic', 'mpc-l'], isShared: true },
     ...{ rival: 'dynamic', by: 'perceived' },

@@ -6,7 +6,7 @@ import type { Scenario } from '../../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from '../choice/competitors.ts';
 import { button, element, options, select, setText, styleOfPlace } from '../dom.ts';
 import { bitrate, bytes, seconds } from '../format.ts';
-import { dataOf, qualityOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
+import { dataOf, type Seen, SessionRecord, seenSoFar } from '../run/session-record.ts';
 import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
 import { type PluginSession, pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
@@ -60,7 +60,7 @@ export class PlayerPanel {
   private readonly _playButton = button(() => void this._video.play(), { class: 'play', hidden: true }, 'Play');
   private readonly _frozen = figure('Frozen', 'frozen');
   private readonly _quality = figure('Quality', 'quality');
-  private readonly _onScreen = figure('Now');
+  private readonly _onScreen = figure('Picture now');
   private readonly _delay = figure('');
   private readonly _data = figure('Data', 'data');
   private readonly _qoe = element('p', { class: 'small' });
@@ -205,7 +205,7 @@ export class PlayerPanel {
     if (freezeCount === 0) this._frozen.show('never', 0);
     else this._frozen.show(seconds(stallSeconds), stallSeconds / most.frozenSeconds);
     this._quality.show(seen ? `${seen.quality.toFixed(0)} of 100` : '–', (seen?.quality ?? 0) / 100);
-    this._onScreen.show(bps ? `${qualityOf(bps, scenario).toFixed(0)} at ${bitrate(bps)}\u00a0Mbit/s` : '–');
+    this._onScreen.show(bps ? `${bitrate(bps)}\u00a0Mbit/s` : '–');
     const delay = scenario.live ? latencySeconds : startupSeconds;
     setText(this._delay.name, scenario.live ? 'Behind live' : 'Began after');
     this._delay.show(delay === undefined ? '–' : seconds(delay));

@@ -111,9 +111,9 @@ function linkLane({ players }: DemoRun, palette: Palette, forecasts: () => LaneF
         for (const handover of expectedIn(record)) {
           const { atSeconds, confidence } = handover;
           const preparation = preparationText(preparationFor(handover, record));
-          const long = `handover expected, ${percent(confidence)} sure: ${preparation}`;
+          const long = `another satellite expected, ${percent(confidence)} sure: ${preparation}`;
           const isNewest = handover === record.handovers.at(-1);
-          const text = isNewest ? (u.width < NARROW ? 'handover expected' : long) : '';
+          const text = isNewest ? (u.width < NARROW ? 'satellite' : long) : '';
           paintRule(u, atSeconds, { text, colour: palette.players[place]!, background: palette.panel });
         }
       }

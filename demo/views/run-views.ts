@@ -38,7 +38,7 @@ export class RunViews {
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry('line', `${place + 1} ${title}`, styleOfPlace(place))),
-      ...(run.timeline.hasClock ? [legendEntry('handover', 'handover')] : []),
+      ...(run.timeline.hasClock ? [legendEntry('handover', 'satellite may change')] : []),
     );
     this._shown = { run, decisions, about: this._introduce(run) };
     await this.timeline.begin(run);

@@ -20,10 +20,10 @@ const LADDER_BPS = SCENARIOS['hd-16']!.ladderBps;
 /** This link always carries the top of the ladder, so that the representation on screen soon changes. */
 const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
 
-/** A player's figures: freezes, mean quality, data, current quality, and time behind live or startup delay. */
+/** A player's figures: freezes, mean quality, data, current bitrate, and time behind live or startup delay. */
 const FIGURES = [
   ...[/^never$|^\d+\.\d+\ss$/, /^\d+ of 100$/, /^[\d.]+\s[MG]B, [\d.]+\s[MG]B\/h$/],
-  ...[/^\d+ at [\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/],
+  ...[/^[\d.]+\sMbit\/s$/, /^\d+\.\d\ss$/],
 ];
 
 const player = (page: Page, number: number) => page.getByRole('article', { name: `Player ${number}` });
@@ -35,7 +35,7 @@ async function expectStatedPictures(page: Page): Promise<void> {
       articles.map((article) => {
         const { videoWidth } = article.querySelector('video')!;
         const stated = article.querySelectorAll('dd')[3]!.textContent!;
-        return [videoWidth, Number.parseFloat(stated.split(' at ')[1]!) * 1e6] as const;
+        return [videoWidth, Number.parseFloat(stated) * 1e6] as const;
       }),
     );
   await expect(async () => {
