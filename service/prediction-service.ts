@@ -168,6 +168,7 @@ export class PredictionService {
   }
 
   forecast(): ForecastReply {
+    this._followClock();
     const forecast = this._forecaster.latest();
     const observedSeconds = Math.round(this._forecaster.observedSeconds);
     const reply = { serverUtcMs: this.clock.utcMs(), observedSeconds };
@@ -175,6 +176,7 @@ export class PredictionService {
   }
 
   handovers(): HandoversReply {
+    this._followClock();
     const estimate = this._forecaster.handoverEstimate();
     return {
       serverUtcMs: this.clock.utcMs(),

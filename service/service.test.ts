@@ -138,6 +138,10 @@ test.each([3600, -3600])('follows a leap of the clock by %i s and reports it, bu
   expect(refused.length).toBeLessThanOrEqual(10);
   const { forecast } = service.forecast();
   expect(Math.abs(forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);
+  // Between two ticks, too.
+  clock.leap(-seconds);
+  expect(Math.abs(service.forecast().forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);
+  clock.leap(seconds);
   const { handovers } = service.handovers();
   expect(handovers[0]!.atMs).toBeGreaterThan(clock.utcMs());
   expect(handovers[0]!.atMs).toBeLessThan(clock.utcMs() + 16_000);

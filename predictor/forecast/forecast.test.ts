@@ -166,16 +166,17 @@ function chainOf(forecasters: Forecaster[]) {
   return { chain: new ForecastChain(forecasters, { onFault: (fault) => faults.push(fault) }), faults };
 }
 
-test.each<[string, number, boolean]>([
-  ['a second before its issue', 9, false],
-  ['before it by as much as two readings of a clock differ', 9.95, true],
-  ['just before the age of an epoch', 24.9, true],
-  ['at the age of an epoch', 25, false],
-  ['in UTC instead of on the session clock', 1.7e9, false],
-])('gives a forecast %s: %p s, %p', (_, nowSeconds, isGiven) => {
+const FUTURE = "issuedAtMs: expected ms until now of the session's clock, got ";
+test.each<[string, number, boolean, string]>([
+  ['a second before its issue', 9, false, `${FUTURE}10000`],
+  ['before it by as much as two readings of a clock differ', 9.95, true, ''],
+  ['just before the age of an epoch', 24.9, true, ''],
+  ['at the age of an epoch', 25, false, ''],
+  ['in UTC instead of on the session clock', 10 - 1.7e9, false, `${FUTURE}10000`],
+])('gives a forecast %s: %p s, %p', (_, nowSeconds, isGiven, fault) => {
   const { chain, faults } = chainOf([publishing('one', FORECAST)]);
   expect(chain.latest(nowSeconds)).toBe(isGiven ? FORECAST : undefined);
-  expect(faults).toEqual([]);
+  expect(faults.map(({ cause }) => (cause as Error).message)).toEqual(fault ? [fault] : []);
 });
 
 test('gives the first valid forecast that is not stale', () => {

@@ -11,17 +11,23 @@ import { ServerClock } from './server-clock.ts';
 /** `refused`: the service rejects this page (token, origin, version), or is none. The client retries once a minute. */
 export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | 'refused';
 
+/** `forecast` and `observedSeconds` are not checked yet. */
+export interface ForecastReply {
+  serverUtcMs: number;
+  forecast?: unknown;
+  observedSeconds?: unknown;
+}
+
 export interface ConnectionOptions {
   /** The service's URL, without a trailing slash. */
   url: string;
   /** Empty: none. */
   token: string;
-  /** Receives an unvalidated `ForecastReply`. */
-  onForecast(reply: unknown): void;
+  onForecast(reply: ForecastReply): void;
   /** The observations to report, and whether the player has been downloading since. */
   report(): { player: string; observations: unknown[]; isDownloading: boolean };
   onShare(share: number): void;
-  /** Client and service have no version in common. */
+  /** The address is not, or not directly, the address of a service with a version of this client. */
   onFault(message: string): void;
 }
 
@@ -88,7 +94,7 @@ export class ServiceConnection {
         if (signal.aborted) return;
         const reply = await this._request(signal, 'GET', '/v1/forecast');
         if (signal.aborted) return;
-        this._options.onForecast(reply);
+        this._options.onForecast(reply as ForecastReply);
         failures = 0;
         this._enter('connected');
         pauseMs = isReported ? PERIOD_MS - FORECAST_DELAY_MS : IDLE_PERIOD_MS;
@@ -147,11 +153,14 @@ export class ServiceConnection {
     try {
       const sentMs = performance.now();
       const response = await fetch(`${url}${path}?protocol=${PROTOCOL.newest}`, {
-        ...{ method, headers, cache: 'no-store', signal: limit.signal },
+        // Observations and token are for this address alone.
+        ...{ method, headers, cache: 'no-store', redirect: 'manual', signal: limit.signal },
         ...(body && { body: JSON.stringify(body) }),
       });
       const { ok, status } = response;
       const receivedMs = performance.now();
+      // In browsers, the status is 0.
+      if (!ok && status < 400) this._refuse('expected success, got a redirect: name the final address');
       // A refusal because of the version states the service's versions.
       const reply = ok || status === 400 ? await jsonOf(response) : undefined;
       this._meet(reply, ok, sentMs, receivedMs);
@@ -175,11 +184,13 @@ export class ServiceConnection {
     const fault = isService
       ? disagreement(PROTOCOL, stated)
       : `serverUtcMs: expected UTC in ms, got ${describeValue(serverUtcMs)}: is it a prediction service?`;
-    if (fault !== undefined) {
-      this._options.onFault(fault);
-      throw new Refused(fault);
-    }
+    if (fault !== undefined) this._refuse(fault);
     if (isSuccess) this.clock.sample(sentMs, receivedMs, serverUtcMs as number);
+  }
+
+  private _refuse(fault: string): never {
+    this._options.onFault(fault);
+    throw new Refused(fault);
   }
 
   private _enter(state: ConnectionState, detail?: string): void {

@@ -11,7 +11,7 @@ const serverUtcMs = () => performance.now() + SERVER_OFFSET_MS;
 
 const FORECAST = quantilesOf(40e6, { issuedAtMs: 0, stepEndsSeconds: [1, 4, 12], shares: [0.5, 1, 1.5] });
 
-type FetchOptions = Pick<SeenRequest, 'method' | 'headers'> & { body?: string; signal: AbortSignal };
+type FetchOptions = Pick<SeenRequest, 'method' | 'headers'> & { body?: string; signal: AbortSignal; redirect?: string };
 
 type Body = { observations: unknown[]; isDownloading: boolean; player: string } | undefined;
 type SeenRequest = { method: string; path: string; headers: Record<string, string>; body: Body; atMs: number };
@@ -43,14 +43,16 @@ function staged(options: ServiceForecasterOptions = {}, url = 'http://127.0.0.1:
     advance: (seconds: number) => jest.advanceTimersByTimeAsync(seconds * 1000),
     nowSeconds: () => (performance.now() - startMs) / 1000,
   };
-  globalThis.fetch = (async (address: string, { method, headers, body, signal }: FetchOptions) => {
+  globalThis.fetch = (async (address: string, { method, headers, body, signal, redirect }: FetchOptions) => {
     const atMs = performance.now();
     requests.push({ method, path: address.slice(url.length), headers, body: body && JSON.parse(body), atMs });
     if (stage.isGone) throw new TypeError('fetch failed');
     if (stage.isHanging) {
       return new Promise((_, fail) => signal.addEventListener('abort', () => fail(new Error('aborted'))));
     }
-    const { status, protocol, share } = stage;
+    const { protocol, share } = stage;
+    // Another server answers at the address of a redirect.
+    const status = stage.status < 400 && redirect !== 'manual' ? 200 : stage.status;
     const forecast = { ...FORECAST, issuedAtMs: serverUtcMs(), ...stage.changes };
     const reply = method === 'POST' ? { share } : status === 200 && { forecast };
     const text = stage.text ?? JSON.stringify({ serverUtcMs: serverUtcMs(), protocol, ...reply });
@@ -176,6 +178,29 @@ test('forecasts are not used when they are old', async () => {
   expect(ask()).toBeUndefined();
 });
 
+test.each([
+  [-3_600_000, 'fault'],
+  [-3100, 'fault'],
+  [-2000, 'test'],
+  [50, 'test'],
+  [150, 'fault'],
+  [3_600_000, 'fault'],
+])('a forecast issued %i ms after its reply: %s', async (aheadMs, result) => {
+  const { stage, forecaster, download, wait } = staged({ staleSeconds: 3 });
+  Object.defineProperty(stage.changes, 'issuedAtMs', { get: () => serverUtcMs() + aheadMs, enumerable: true });
+  const { chain, faults, sourceAt } = beforeNext(forecaster);
+  chain.start({ seed: 1 });
+  sourceAt(0);
+  await stage.advance(1);
+  sourceAt(1);
+  await download(2);
+  await stage.advance(0.3);
+  expect(sourceAt(stage.nowSeconds())).toBe(result === 'fault' ? 'next' : result);
+  await wait(5, () => sourceAt(stage.nowSeconds()));
+  const expected = 'issuedAtMs: expected UTC of at most 3 s before serverUtcMs (';
+  expect(faults).toEqual(result === 'fault' ? [expect.stringContaining(expected)] : []);
+});
+
 test('reports are in UTC of the service', async () => {
   const { stage, forecaster, ask } = await begun();
   await stage.advance(10.5);
@@ -257,16 +282,20 @@ test('the connection sends its token, and retries rarely if refused, also while 
   expect(forecaster.state).toMatchObject({ connection: 'refused', detail: 'expected success, got status 401' });
 });
 
+const REDIRECT = 'expected success, got a redirect: name the final address';
 test.each([
-  ['that no longer speaks the version of this client', 400, { oldest: 2, newest: 3 }, 'client'],
-  ['that does not speak a version of this client yet', 200, { oldest: 0, newest: 0 }, 'service'],
-])('the connection to a service %s is one fault that says what to update', async (_, status, protocol, outdated) => {
+  ['that no longer speaks the version of this client', 400, { oldest: 2, newest: 3 }, 'update the client'],
+  ['that does not speak a version of this client yet', 200, { oldest: 0, newest: 0 }, 'update the service'],
+  // Browsers give 0 instead of the status.
+  ['that redirects, in a browser', 0, undefined, REDIRECT],
+  ['that redirects, in Node', 307, undefined, REDIRECT],
+])('the connection to a service %s is one fault that says what to do', async (_, status, protocol, advice) => {
   const { stage, forecaster, wait } = staged();
   Object.assign(stage, { status, protocol });
   const { chain, faults, sourceAt } = beforeNext(forecaster);
   chain.start({ seed: 1 });
   await wait(200, () => expect(sourceAt(stage.nowSeconds())).toBe('next'));
-  const detail = `update the ${outdated}: client version 1, service version ${protocol.newest}`;
+  const detail = advice + (protocol ? `: client version 1, service version ${protocol.newest}` : '');
   expect(faults).toEqual([`http://127.0.0.1:8790/: ${detail}`]);
   expect(forecaster.state).toMatchObject({ connection: 'refused', detail });
   expect(stage.requests.length).toBe(4);

@@ -4,10 +4,11 @@
  * `latest` gives undefined, and the chain uses the next forecaster.
  */
 
-import { check, InputError, isPositive, requireObject } from '../../abr/errors.ts';
+import { check, InputError, isFrom, isPositive, requireObject } from '../../abr/errors.ts';
 import {
   ageSecondsOf,
   type Forecaster,
+  FUTURE_SLACK_SECONDS,
   type Observation,
   type QuantileForecast,
   type SessionContext,
@@ -15,7 +16,7 @@ import {
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastGate, type Verdict } from './forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
-import { type ConnectionState, ServiceConnection } from './service-connection.ts';
+import { type ConnectionState, type ForecastReply, ServiceConnection } from './service-connection.ts';
 import { WaitingObservations } from './waiting-observations.ts';
 
 export interface ServiceForecasterOptions {
@@ -181,12 +182,15 @@ class RemoteForecaster implements ServiceForecaster {
     if (!this._isClosed) this._connection.open();
   }
 
-  private _receive(reply: unknown): void {
-    const { forecast, observedSeconds } = (reply || {}) as { forecast?: unknown; observedSeconds?: unknown };
+  private _receive({ forecast, observedSeconds, serverUtcMs }: ForecastReply): void {
     if (forecast === null || forecast === undefined) return;
     try {
       const valid = validForecast(forecast);
       check(valid.kind !== 'path', 'kind', 'quantiles', valid.kind);
+      // The clocks of page and service may differ, two times of a reply may not.
+      const most = Math.max(STALE_SECONDS, this._staleSeconds);
+      const isTimely = isFrom(ageSecondsOf(valid, serverUtcMs / 1000), -FUTURE_SLACK_SECONDS, most);
+      check(isTimely, 'issuedAtMs', `UTC of at most ${most} s before serverUtcMs (${serverUtcMs})`, valid.issuedAtMs);
       this._newest = valid;
     } catch (error) {
       this._fault = `${this._url}: ${(error as InputError).message}`;

@@ -97,7 +97,7 @@ export class ElementSource {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await this._textOf(response);
     if (!response.ok) throw new InputError(this._name, 'an answer with success', response.status);
-    const set = parseElements(text, this._name, this._options.clock.utcMs());
+    const set = this._parse(text);
     // Only valid elements replace the copy. If it cannot be written, the next start downloads again.
     await this._keep(text).catch(() => {});
     return set;
@@ -120,7 +120,15 @@ export class ElementSource {
   }
 
   private async _read(file: string): Promise<Elements[]> {
-    return parseElements(await readFile(file, 'utf8'), this._name, this._options.clock.utcMs());
+    return this._parse(await readFile(file, 'utf8'));
+  }
+
+  private _parse(text: string): Elements[] {
+    const { clock, problems } = this._options;
+    const { set, fault } = parseElements(text, this._name, clock.utcMs());
+    if (fault === undefined) problems.clear('sky', 'wrong-elements');
+    else problems.report('sky', 'wrong-elements', fault);
+    return set;
   }
 }
 

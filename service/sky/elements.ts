@@ -1,4 +1,4 @@
-/** Parses two-line elements (TLE) of satellites. Skips invalid lines. */
+/** Parses two-line elements (TLE) of satellites. Leaves out satellites with invalid lines, and says why. */
 
 import { type SatRec, twoline2satrec } from 'satellite.js';
 import { InputError } from '../../abr/errors.ts';
@@ -10,38 +10,92 @@ export interface Elements {
   epochMs: number;
 }
 
-/** Matches two lines of 69 characters with the same number, and the line with a name before them, if any. */
-const PAIR =
-  /(?:^|\n)(?:(?![12] )(?:0 )?(?<name>.*)\n)?(?<line1>1 (?<number>.{5}).{62}) *\n(?<line2>2 \k<number>.{62}) *(?=\n|$)/g;
+/** What the orbit is computed from: line, first and last column. */
+const FIELDS = [
+  [1, 19, 20, 'year'],
+  [1, 21, 32, 'day'],
+  [1, 54, 59, 'drag term'],
+  [1, 60, 61, 'exponent of the drag term'],
+  [2, 9, 16, 'inclination'],
+  [2, 18, 25, 'right ascension'],
+  [2, 27, 33, 'eccentricity'],
+  [2, 35, 42, 'argument of perigee'],
+  [2, 44, 51, 'mean anomaly'],
+  [2, 53, 63, 'mean motion'],
+] as const;
+const NUMBER = /^ *[-+]?(\d+\.?\d*|\.\d+) *$/;
+const LINE_LENGTH = 69;
+const NAMED = 'elements after the name';
+const PAIRED = 'a line 1, followed by a line 2 of the same satellite';
 /** Julian date of 1970-01-01. */
 const UNIX_EPOCH_DAYS = 2_440_587.5;
 
-/** The last digit of a line is the sum of its digits, where a minus sign counts as 1. */
-function isWhole(line: string): boolean {
-  const sum = [...line.slice(0, -1)].reduce((all, sign) => all + (sign === '-' ? 1 : Number(sign) || 0), 0);
-  return line.at(-1) === String(sum % 10);
-}
-
 /**
  * Parses elements with or without name lines, as CelesTrak and Space-Track publish them. Returns the elements of each
- * satellite that are nearest to `nowMs`. @throws {InputError}
+ * satellite that are nearest to `nowMs`, and what is wrong with the rest. @throws {InputError} without valid elements.
  */
-export function parseElements(text: string, source: string, nowMs: number): Elements[] {
-  const byNumber = new Map<string, Elements>();
+export function parseElements(text: string, source: string, nowMs: number): { set: Elements[]; fault?: string } {
   // Some editors begin a file with a byte order mark.
-  for (const { groups } of text.replace(/[\r\ufeff]/g, '').matchAll(PAIR)) {
-    const { name, number, line1, line2 } = groups as Record<'number' | 'line1' | 'line2', string> & { name?: string };
-    const orbit = twoline2satrec(line1, line2);
-    const epochMs = Math.round((orbit.jdsatepoch - UNIX_EPOCH_DAYS) * 86_400_000);
-    const { inclo, nodeo, ecco, argpo, mo, no, bstar } = orbit;
-    const isOrbit = Number.isFinite(epochMs + inclo + nodeo + ecco + argpo + mo + no + bstar) && orbit.error === 0;
-    if (!isWhole(line1) || !isWhole(line2) || !isOrbit) continue;
-    const known = byNumber.get(number);
-    if (known !== undefined && Math.abs(nowMs - known.epochMs) <= Math.abs(nowMs - epochMs)) continue;
-    byNumber.set(number, { name: name?.trim().slice(0, 40) || `NORAD ${number.trim()}`, orbit, epochMs });
-  }
-  if (byNumber.size > 0) return [...byNumber.values()];
-  const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2, with their checksums)';
+  const lines = text.split('\n').map((line) => line.replace('\ufeff', '').trimEnd());
+  const byNumber = new Map<string, Elements>();
+  let faults = 0;
+  let first: string | undefined;
   // The text is not quoted, because it may be a page that repeats a password.
-  throw new InputError(source, expected, `none in ${text.split('\n').filter((line) => line !== '').length} lines`);
+  const reject = (at: number, expected: string) => {
+    faults++;
+    first ??= `${source}:${at + 1}: expected ${expected}`;
+  };
+  let nameAt = -1;
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!;
+    if (line === '' || line.startsWith('#')) continue;
+    const isName = !/^[12] /.test(line);
+    if (isName && nameAt >= 0) reject(nameAt, NAMED);
+    const name = lines[nameAt]?.replace(/^0 /, '').trim();
+    nameAt = isName ? i : -1;
+    if (isName) continue;
+    const number = line.slice(2, 7);
+    const line2 = lines[i + 1] ?? '';
+    if (!line.startsWith('1 ') || !line2.startsWith(`2 ${number}`)) {
+      reject(i, PAIRED);
+      continue;
+    }
+    const fault = faultOf([line, line2]);
+    const orbit = twoline2satrec(line, line2);
+    const epochMs = Math.round((orbit.jdsatepoch - UNIX_EPOCH_DAYS) * 86_400_000);
+    const known = byNumber.get(number);
+    if (fault) reject(i + fault.line, fault.expected);
+    else if (orbit.error !== 0) reject(i, 'an orbit that SGP4 can compute');
+    else if (!known || Math.abs(nowMs - known.epochMs) > Math.abs(nowMs - epochMs)) {
+      byNumber.set(number, { name: name?.slice(0, 40) || `NORAD ${number.trim()}`, orbit, epochMs });
+    }
+    i++;
+  }
+  if (nameAt >= 0) reject(nameAt, NAMED);
+  if (byNumber.size === 0) {
+    const expected = `two-line elements (lines of ${LINE_LENGTH} characters that begin with 1 and 2, with their checksums)`;
+    const example = first?.endsWith(NAMED) ? undefined : first;
+    const got = `none in ${lines.filter((line) => line !== '').length} lines${example ? `, the first ${example}` : ''}`;
+    throw new InputError(source, expected, got, got);
+  }
+  const set = [...byNumber.values()];
+  if (first === undefined) return { set };
+  return { set, fault: `satellites are left out because of wrong lines: ${faults}, the first ${first}` };
+}
+
+/** Returns what is wrong with the line of this index; undefined if both lines are right. */
+function faultOf(pair: readonly [string, string]): { line: number; expected: string } | undefined {
+  for (const [line, signs] of pair.entries()) {
+    const { length } = signs;
+    if (length !== LINE_LENGTH) return { line, expected: `${LINE_LENGTH} characters, got ${length}` };
+    for (const [number, from, to, name] of FIELDS) {
+      const isNumber = number !== line + 1 || NUMBER.test(signs.slice(from - 1, to));
+      if (!isNumber) return { line, expected: `a number in columns ${from} to ${to} (${name})` };
+    }
+    // The last digit of a line is the sum of its digits, where a minus sign counts as 1.
+    const sum = [...signs.slice(0, -1)].reduce((all, sign) => all + (sign === '-' ? 1 : Number(sign) || 0), 0) % 10;
+    const got = signs.at(-1);
+    if (got !== String(sum)) return { line, expected: `checksum ${sum} in column ${LINE_LENGTH}, got ${got}` };
+  }
+  return undefined;
 }

@@ -40,7 +40,7 @@ test("satellites in view match Vallado's reference case", () => {
     '1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753',
     '2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667',
   ].join('\n');
-  const elements = parseElements(text, 'x', 0);
+  const elements = parseElements(text, 'x', 0).set;
   const seenFrom = (longitudeDegrees: number) => {
     const from = { latitudeDegrees: 0, longitudeDegrees };
     return satellitesInView(elements, { utcMs: elements[0]!.epochMs, from, leastDegrees: -90 })[0]!;
@@ -74,10 +74,13 @@ test('the sky shows what is above 25 degrees at a place, without one nothing', a
 });
 
 test('the source of elements reads a file, and reports elements that are too old', async () => {
-  // One of them is wrong.
-  writeFileSync(at('future.tle'), `${SHELL}${elementLines(12345, NOW_MS + 300 * 86_400_000).join('\n')}`);
+  // One of them is wrong, and a line of another.
+  const wrong = [...elementLines(12345, NOW_MS + 300 * 86_400_000), ...elementLines(1, NOW_MS)];
+  writeFileSync(at('future.tle'), `${SHELL}${wrong.join('\n')}`);
   const { source: elements, clock, problems } = await refreshed({ source: at('future.tle') });
-  expect([elements.fresh.length, problems.list()]).toEqual([ALL, []]);
+  const wrongLine = { code: 'wrong-elements', message: expect.stringContaining(`future.tle:${3 * ALL + 3}: expected`) };
+  expect([elements.fresh.length, problems.list()]).toMatchObject([ALL, [wrongLine]]);
+  problems.clear('sky', 'wrong-elements');
   expect(elements.ageMs).toBeCloseTo(3_600_000, -1);
   const problemsAfterLeap = async (days: number) => {
     clock.leap(days * 86_400);
@@ -106,7 +109,7 @@ test('the source of elements reports what it cannot read, without the query of a
   const gone = await serving(() => {});
   gone.close();
   const none =
-    'expected two-line elements (lines of 69 characters that begin with 1 and 2, with their checksums), got "none in 1 lines"';
+    'expected two-line elements (lines of 69 characters that begin with 1 and 2, with their checksums), got none in 1 lines';
   for (const [address, message] of Object.entries({
     [at('none.tle')]: expect.stringContaining('none.tle'),
     [at('garbage.tle')]: expect.stringContaining('garbage.tle'),
@@ -197,7 +200,8 @@ const ISS = `ISS (ZARYA)
 `;
 
 test('elements are parsed with names and epochs', () => {
-  const elements = parseElements(ISS, 'iss.tle', NOW_MS);
+  const { set: elements, fault } = parseElements(`\n# orbits\n${ISS}`, 'iss.tle', NOW_MS);
+  expect(fault).toBeUndefined();
   expect(elements).toMatchObject([{ name: 'ISS (ZARYA)' }]);
   // The epoch is the middle of day 264 of 2008.
   expect(new Date(elements[0]!.epochMs).toISOString()).toBe('2008-09-20T12:25:40.104Z');
@@ -205,33 +209,55 @@ test('elements are parsed with names and epochs', () => {
 
 test('elements do not need names, and those of a satellite that are nearest to now are used', () => {
   const lines = [2, 1, 9].flatMap((day) => elementLines(12345, Date.UTC(2026, 0, day)));
-  const elements = parseElements(`\ufeff${lines.join('\r\n')}`, 'x', Date.UTC(2026, 0, 3));
-  expect(elements).toMatchObject([{ name: 'NORAD 12345', epochMs: Date.UTC(2026, 0, 2) }]);
+  const { set, fault } = parseElements(`\ufeff${lines.join('\r\n')}`, 'x', Date.UTC(2026, 0, 3));
+  expect(fault).toBeUndefined();
+  expect(set).toMatchObject([{ name: 'NORAD 12345', epochMs: Date.UTC(2026, 0, 2) }]);
 });
 
-test('invalid lines are skipped', () => {
-  const text = shellText({ planes: 3, perPlane: 2, epochMs: Date.UTC(2026, 0, 1) });
-  const lines = text.trimEnd().split('\n');
-  // The text has a changed number, a wrong digit, a lost line and lines of HTML.
-  lines[1] = lines[1]!.replace('50000', '50009');
-  lines[17] = lines[17]!.replace('53.0', '54.0');
-  lines.splice(5, 1, '<html>', '1 tea', '2 tea');
-  lines.push(...elementLines(12345, NOW_MS, { node: Number.NaN, anomaly: 1 }));
-  const elements = parseElements(lines.join('\n'), 'x', NOW_MS);
-  expect(elements.map(({ name }) => name)).toEqual(['FAKE-50002', 'FAKE-50003', 'FAKE-50004']);
+/** Changes to six satellites, of three lines each, which then lack `without`. The message has the first fault. */
+test.each<[string, (lines: string[]) => void, number[], string]>([
+  ['a wrong digit', (lines) => spoil(lines, 5, '53.0', '54.0'), [1], '6: expected checksum 9 in column 69, got 8'],
+  ['a letter', (lines) => spoil(lines, 2, '0001000', '000100O'), [0], '3: expected a number in columns 27 to 33'],
+  ['shifted fields', (lines) => spoil(lines, 2, ' 53.0000', '53.0000 '), [], ''],
+  ['a short line', (lines) => spoil(lines, 4, /.$/, ''), [1], '5: expected 69 characters, got 68'],
+  ['no orbit', (lines) => spoil(lines, 2, '15.06000000    18', '0              6'), [0], '2: expected an orbit that'],
+  ['a lost line 1', (lines) => lines.splice(4, 1), [1], '5: expected a line 1, followed by a line 2 of the same'],
+  ['a lost line 2', (lines) => lines.splice(5, 1), [1], '5: expected a line 1, followed by a line 2 of the same'],
+  ['another number', (lines) => spoil(lines, 4, '50001', '50009'), [1], '5: expected a line 1, followed by a line 2'],
+  ['a name alone', (lines) => lines.splice(4, 2), [1], '4: expected elements after the name'],
+  ['a last name alone', (lines) => lines.splice(16), [5], '16: expected elements after the name'],
+  ['HTML', (lines) => lines.splice(3, 0, '<html>'), [], '4: expected elements after the name'],
+  ['no name', (lines) => lines.splice(3, 1), [], ''],
+])('the rest of elements with %s is used, with one message', (_, change, without, message) => {
+  const lines = shellText({ planes: 3, perPlane: 2, epochMs: NOW_MS }).trimEnd().split('\n');
+  change(lines);
+  const { set, fault } = parseElements(lines.join('\n'), 'x', NOW_MS);
+  const left = [0, 1, 2, 3, 4, 5].filter((i) => !without.includes(i));
+  expect(set.map(({ orbit }) => Number(orbit.satnum) - 50_000)).toEqual(left);
+  const [count = '', first = ''] = fault?.split(', the first x:') ?? [];
+  expect(count.replace(/\d+$/, 'n')).toBe(message && 'satellites are left out because of wrong lines: n');
+  expect(first.slice(0, message.length)).toBe(message);
 });
+
+function spoil(lines: string[], at: number, from: string | RegExp, to: string): void {
+  const line = lines[at]!.replace(from, to);
+  expect(line).not.toBe(lines[at]);
+  lines[at] = line;
+}
 
 test('a text without elements is rejected', () => {
-  expect(() => parseElements('', 'x', 0)).toThrow('got "none in 0 lines"');
+  expect(() => parseElements('', 'x', 0)).toThrow('got none in 0 lines');
+  const wrong = 'got none in 3 lines, the first x:2: expected checksum 7 in column 69, got 6';
+  expect(() => parseElements(ISS.replace('2927', '2926'), 'x', 0)).toThrow(wrong);
   // The time grows with the length, not with its square.
-  expect(() => parseElements(' '.repeat(1e6), 'x', 0)).toThrow('got "none in 1 lines"');
+  expect(() => parseElements(' '.repeat(1e6), 'x', 0)).toThrow('got none in 0 lines');
 });
 
 test('the parser throws only InputErrors', () => {
   const piece = fc.oneof(fc.string(), fc.constantFrom(...ISS.split('\n')), fc.constant('\n'));
   forAll([fc.array(piece, { maxLength: 30 })], { seed: 1, numRuns: 300 }, (pieces) => {
     try {
-      for (const { epochMs } of parseElements(pieces.join('\n'), 'x', 0)) expect(epochMs).not.toBeNaN();
+      for (const { epochMs } of parseElements(pieces.join('\n'), 'x', 0).set) expect(epochMs).not.toBeNaN();
     } catch (error) {
       expect((error as Error).name).toBe('InputError');
     }
