@@ -79,9 +79,6 @@ declare const VALID: unique symbol;
 /** A forecast of the right form: by construction, or by `validForecast`. Controllers take no other. */
 export type ValidForecast<F extends Forecast = Forecast> = F & { readonly [VALID]: true };
 
-/** A forecast may be issued this much after now, because clocks are read at different moments. */
-export const FUTURE_SLACK_SECONDS = 0.1;
-
 /** Seconds from the issue of a forecast to `nowSeconds` of the same clock. */
 export function ageSecondsOf({ issuedAtMs }: Pick<Forecast, 'issuedAtMs'>, nowSeconds: number): number {
   return nowSeconds - issuedAtMs / 1000;

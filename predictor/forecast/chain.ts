@@ -9,7 +9,6 @@ import {
   EPOCH_SECONDS,
   type Forecast,
   type Forecaster,
-  FUTURE_SLACK_SECONDS,
   type Observation,
   type SessionContext,
   type ValidForecast,
@@ -21,6 +20,9 @@ export interface ForecasterFault {
   /** The thrown value. */
   cause: unknown;
 }
+
+/** A forecast may be issued this much after now, because clocks are read at different moments. */
+const FUTURE_SLACK_SECONDS = 0.1;
 
 export class ForecastChain implements Forecaster {
   readonly name = 'chain';
@@ -52,18 +54,14 @@ export class ForecastChain implements Forecaster {
 
   latest(nowSeconds: number): ValidForecast | undefined {
     for (const one of this._forecasters) {
-      const forecast = this._guarded(one, () => this._recent(this._checked(one, one.latest(nowSeconds)), nowSeconds));
-      if (forecast !== undefined) return forecast;
+      const forecast = this._guarded(one, () => this._checked(one, one.latest(nowSeconds)));
+      if (forecast === undefined) continue;
+      const ageSeconds = ageSecondsOf(forecast, nowSeconds);
+      // An older forecast says nothing about the present epoch, in which another satellite serves.
+      if (ageSeconds < EPOCH_SECONDS && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
+      this._guarded(one, () => check(ageSeconds > 0, 'issuedAtMs', 'ms of the session until now', forecast.issuedAtMs));
     }
     return undefined;
-  }
-
-  /** An older forecast says nothing about the present epoch, in which another satellite serves. */
-  private _recent(forecast: ValidForecast | undefined, nowSeconds: number): ValidForecast | undefined {
-    if (forecast === undefined) return undefined;
-    const ageSeconds = ageSecondsOf(forecast, nowSeconds);
-    check(ageSeconds >= -FUTURE_SLACK_SECONDS, 'issuedAtMs', "ms until now of the session's clock", forecast.issuedAtMs);
-    return ageSeconds < EPOCH_SECONDS ? forecast : undefined;
   }
 
   private _checked(forecaster: Forecaster, forecast: Forecast | undefined): ValidForecast | undefined {

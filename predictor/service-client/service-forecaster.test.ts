@@ -197,7 +197,7 @@ test.each([
   await stage.advance(0.3);
   expect(sourceAt(stage.nowSeconds())).toBe(result === 'fault' ? 'next' : result);
   await wait(5, () => sourceAt(stage.nowSeconds()));
-  const expected = 'issuedAtMs: expected UTC of at most 3 s before serverUtcMs (';
+  const expected = 'issuedAtMs: expected ';
   expect(faults).toEqual(result === 'fault' ? [expect.stringContaining(expected)] : []);
 });
 

@@ -8,7 +8,6 @@ import { check, InputError, isFrom, isPositive, requireObject } from '../../abr/
 import {
   ageSecondsOf,
   type Forecaster,
-  FUTURE_SLACK_SECONDS,
   type Observation,
   type QuantileForecast,
   type SessionContext,
@@ -189,8 +188,8 @@ class RemoteForecaster implements ServiceForecaster {
       check(valid.kind !== 'path', 'kind', 'quantiles', valid.kind);
       // The clocks of page and service may differ, two times of a reply may not.
       const most = Math.max(STALE_SECONDS, this._staleSeconds);
-      const isTimely = isFrom(ageSecondsOf(valid, serverUtcMs / 1000), -FUTURE_SLACK_SECONDS, most);
-      check(isTimely, 'issuedAtMs', `UTC of at most ${most} s before serverUtcMs (${serverUtcMs})`, valid.issuedAtMs);
+      const isTimely = isFrom(ageSecondsOf(valid, serverUtcMs / 1000), -most, most);
+      check(isTimely, 'issuedAtMs', `UTC within ${most} s of serverUtcMs (${serverUtcMs})`, valid.issuedAtMs);
       this._newest = valid;
     } catch (error) {
       this._fault = `${this._url}: ${(error as InputError).message}`;
