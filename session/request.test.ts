@@ -217,15 +217,32 @@ test.each([1e6, 50e6])('chunks at the live edge, 50 ms on their way, count if le
   expect(observedBits).toBeCloseTo(knownBps < 20e6 ? 7e6 : 0);
 });
 
-test('a report without new bits does not shorten the time in which the next bits arrived', () => {
+test.each([true, false])('a report without new bits changes no time, and loses no bits; headers: %p', (isAnswered) => {
   const pieces: ThroughputPiece[] = [];
   const meter = new ObservationMeter((one) => one.kind === 'throughput' && pieces.push(one));
-  const download = new Request(0, { meter, knownBps: () => 0 });
-  download.answered(0.1, undefined);
-  for (const [at, totalBits] of [[0.2, 1e6] as const, [0.5, 1e6] as const, [0.6, 5e6] as const]) {
-    download.received(at, { totalBits });
-  }
+  const download = new Request(0, { sizeBits: 4e6, meter, knownBps: () => 0 });
+  if (isAnswered) download.answered(0.1, undefined);
+  for (const at of [0.2, 0.5]) download.received(at, { totalBits: 1e6, sizeBits: 0 });
+  expect(download).toMatchObject({ lastBitsAtSeconds: 0.2, sizeBits: 4e6 });
+  download.received(0.6, { totalBits: 5e6, sizeBits: 6e6 });
+  expect(download.sizeBits).toBe(6e6);
   download.ended(0.6, 'whole');
   meter.advance(2);
-  expect(pieces.map(({ bits }) => Math.round(bits / 1e6))).toEqual([1, 1, 1, 1, 1]);
+  const bits = isAnswered ? [1, 1, 1, 1, 1] : [1.25, 1.25, 1.25, 1.25];
+  expect(pieces.map((piece) => piece.bits / 1e6)).toEqual(bits.map((one) => expect.closeTo(one)));
+});
+
+test('a live download that shows only a bound below the known throughput does not enter the history', () => {
+  const { port, flow, request, receivedAfter, record } = requested({ ...LIVE, nowSeconds: 110 });
+  flow.played();
+  for (const totalBits of [1e6, 8e6]) receivedAfter(0.05, totalBits);
+  flow.ended(request, 'whole', 0.1);
+  const { downloads } = record();
+  flow.began(port, { isMedia: true, segment: port.segment(1), live: { ...LIVE, nowSeconds: 99 } });
+  for (let chunk = 0; chunk < 8; chunk++) {
+    wait(chunk === 0 ? 0.05 : 0.5);
+    flow.progressed(port, { addedBits: 1e5, chunks: 1 });
+  }
+  flow.ended(port, 'whole');
+  expect([downloads.length, record().downloads, record().bounds]).toEqual([1, downloads, []]);
 });

@@ -85,6 +85,10 @@ test('a response complete within 10 ms is a lower bound of the throughput if no 
   // It confirms them, so that the slower download before is outdated.
   expect([seen(), record().isOutdated]).toEqual([bounds(3, 4, 5, 6), false]);
   expect(record().requestedBits).toBe(32e6);
+  // A slow one does not.
+  for (const index of [7, 8, 9]) took(index, 0.002);
+  took(10, 0.5);
+  expect(seen()).toEqual([...bounds(3, 4, 5, 6), [10, 0.5]]);
 });
 
 test('a response that is much faster and sooner than all others may come from a cache; three that agree do not', () => {
@@ -131,6 +135,8 @@ function served(...rows: [server: string, mbps: number, count?: number][]) {
 test('a server with another throughput has a history of its own, after two downloads and at each return', () => {
   const { known } = served(['a', 8, 6], ['b', 1, 3], ['a', 8], ['b', 1]);
   expect(known).toEqual([0, ...Array(5).fill(8), 8, 3, 1, 8, 1, 1]);
+  // Responses too fast to be measured count where nothing else is known.
+  expect(served(['a', 1000], ['b', 1, 3], ['a', 1000]).known).toEqual([0, 400, 1, 1, 0, 400]);
 });
 
 test('servers whose downloads are alike share a history, because one link limits both', () => {

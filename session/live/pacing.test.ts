@@ -77,7 +77,15 @@ test.each<[string, ...PacingStep[]]>([
   ['stays in a pause', [plays({ isPaused: true }), 0], [paces(1.05), 5], [plays({ isPaused: false }), 0.1, 1.05]],
   ['is left alone while somebody has set another than 1', [plays({ playbackRate: 1.5 }), 0], [paces(1.05), 5]],
   ['is set again once it is 1', [plays({ playbackRate: 1.5 }), 5], [plays({ playbackRate: 1 }), 1, 0.95]],
-  ['stays after an outage, however long', [plays({}, { nowSeconds: 157, latencySeconds: 60 }), 2]],
+  [
+    'stays after an outage, however long',
+    [plays({}, { nowSeconds: 157, latencySeconds: 60, maxLatencySeconds: Infinity }), 2],
+  ],
+  [
+    'stays after a long pause that ends in a jump',
+    [plays({ isPaused: true }, { nowSeconds: 157, latencySeconds: 60 }), 1],
+    [plays({ isPaused: false }), 5],
+  ],
   [
     "is the player's after a seek back, until playback is near live again",
     [plays({}, { latencySeconds: 60 }), 0.1, undefined],
