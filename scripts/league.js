@@ -10,7 +10,7 @@ Plays every ABR of the simulator on the same synthetic links, on demand and live
 docs/league.md and the page build/league/report/index.html.
 
 --algorithm <file>  also your own algorithm, such as ./mine.ts; repeatable
---browser           also the ABR of dash.js, hls.js and Shaka Player, in Chromium, in real time (110 min)
+--browser           also the ABR of dash.js, hls.js and Shaka Player, in Chromium, in real time (35 min)
 --data <folder>     also published set-ups on recordings (docs/datasets.md)`;
 const { values: flags } = commandLine(USAGE, {
   options: {
