@@ -23,10 +23,12 @@ export function withBitrates<D extends Declared>(all: readonly D[]): readonly D[
   const isShared = all.every(({ bitrateBps }) => bitrateBps === all[0]!.bitrateBps);
   const isTold = (one: D) => isDeclared(one) && !(isShared && pixelsOf(one) > 0 && pixelsOf(one) < most);
   if (all.every(isTold)) return all;
-  const declared = all.filter(isTold);
+  const declared = all.filter(isTold).map((one) => ({ pixels: pixelsOf(one), bitrateBps: one.bitrateBps }));
   const only = all.length === 1 ? USUAL.bitrateBps : 0;
   const estimated = all.map((one) =>
-    isTold(one) ? one : { ...one, bitrateBps: estimateBps(one, declared) || only, isEstimated: true as const },
+    isTold(one)
+      ? one
+      : { ...one, bitrateBps: estimateBps(pixelsOf(one), declared) || only, isEstimated: true as const },
   );
   return estimated.every(isDeclared) ? estimated : undefined;
 }
@@ -34,15 +36,14 @@ export function withBitrates<D extends Declared>(all: readonly D[]): readonly D[
 const isDeclared = ({ bitrateBps }: Declared) => bitrateBps > 0;
 const pixelsOf = ({ width = 0, height = 0 }: Declared) => width * height || 0;
 
-function estimateBps(one: Declared, declared: readonly Declared[]): number {
-  const pixels = pixelsOf(one);
+function estimateBps(pixels: number, declared: readonly (typeof USUAL)[]): number {
   const distance = (other: { pixels: number }) => Math.abs(Math.log(other.pixels / pixels));
-  const known = declared.map((other) => ({ pixels: pixelsOf(other), bitrateBps: other.bitrateBps }));
-  const [nearest = declared.length > 0 ? undefined : USUAL] = known
-    .filter((other) => other.pixels > 0)
-    .sort((a, b) => distance(a) - distance(b));
+  let nearest = declared.length > 0 ? undefined : USUAL;
+  for (const one of declared) {
+    if (one.pixels > 0 && !(nearest && distance(nearest) <= distance(one))) nearest = one;
+  }
   if (pixels > 0 && nearest) return nearest.bitrateBps * (pixels / nearest.pixels) ** BITRATE_PER_PIXELS;
-  return known.length > 0 ? Math.min(...known.map(({ bitrateBps }) => bitrateBps)) / 2 : 0;
+  return declared.length > 0 ? Math.min(...declared.map(({ bitrateBps }) => bitrateBps)) / 2 : 0;
 }
 
 /** A plan's time grows with the square of the choices: 300 would take a second. */

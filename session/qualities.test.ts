@@ -181,6 +181,9 @@ test('missing bitrates are estimated from pictures, in the order of the pictures
   expect(some!.map(({ isEstimated }) => isEstimated)).toEqual([true, undefined]);
   expect(bitratesOf([picture('a', 0, 360), picture('b', 1e6, 720)])).toEqual([354, 1000]);
   const [low, high] = [picture('a', 0, 360), picture('c', 1e6, 720)];
+  // Without a sort for each of them.
+  const many = Array.from({ length: 10_000 }, (_, i) => picture(`${i}`, i % 2 ? 1e6 : 0, 360));
+  expect(new Set(bitratesOf(many))).toEqual(new Set([1000]));
   // From the nearest picture, not the first.
   expect(bitratesOf([low, picture('b', 9e6, 2160), high])).toEqual([354, 9000, 1000]);
   expect(bitratesOf([low, picture('b', 5e5), high])).toEqual([354, 500, 1000]);
