@@ -28,6 +28,10 @@ test('prefers the file, then the index, then bitrate x duration', () => {
   const sizes = new SegmentSizes();
   expect(sizes.sizeBits(question())).toBe(4e6);
   expect(upcomingBits(sizes, 77)).toEqual([77, 77]);
+  for (const indexedBits of [0, -8, Number.NaN, 1e308, Infinity]) {
+    expect(sizes.sizeBits(question({ indexedBits }))).toBe(4e6);
+    expect(upcomingBits(new SegmentSizes(), indexedBits)).toEqual([4e6, 4e6]);
+  }
   sizes.useFile(parseSizes({ representations: { v0: [10, 20, 30] } }));
   expect(upcomingBits(sizes, 77)).toEqual([160, 240]);
   expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }))).toBe(77);

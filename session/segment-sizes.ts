@@ -150,7 +150,8 @@ export class SegmentSizes {
         const { index = row.index, startSeconds = row.startSeconds, seconds = row.seconds, value } = found;
         const bits =
           value === undefined
-            ? (indexedBits(id, index) ?? bitrateBps * seconds * this._boundedRatio(ratios[r]!, live !== undefined))
+            ? (plausible(indexedBits(id, index)) ??
+              bitrateBps * seconds * this._boundedRatio(ratios[r]!, live !== undefined))
             : value * 8;
         const isEven = segments.isEven({ startSeconds, seconds }, k);
         if (k === 0) {
@@ -171,10 +172,13 @@ export class SegmentSizes {
     const seconds = isLive ? undefined : endSeconds - segmentSeconds / 2;
     const { value } = this._table?.find(id, period, index, seconds) || {};
     if (value !== undefined) return value * 8;
-    return indexedBits ?? bitrateBps * segmentSeconds * this._boundedRatio(this._ratio(id), isLive);
+    return plausible(indexedBits) ?? bitrateBps * segmentSeconds * this._boundedRatio(this._ratio(id), isLive);
   }
 
   private _boundedRatio(ratio: number, isLive: boolean): number {
     return isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this._peakRatio, ratio) : ratio;
   }
 }
+
+/** A playlist may list any number. */
+const plausible = (bits: number | undefined) => (bits! > 0 && bits! < 1e13 ? bits : undefined);
