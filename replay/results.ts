@@ -207,7 +207,10 @@ export interface BaselineComparison {
   severeShareDiff: Estimate;
   /** `deliveredBps` / the baseline's. Older files lack it. */
   deliveredRatio?: Estimate;
-  /** At most 1. Null without `mpc-o`, if `mpc-o` is below the algorithm or gains less than 2 % of the top QoE. */
+  /**
+   * In perceived QoE (QoE-linear in files that lack it), at most 1. Null without `mpc-o`, if `mpc-o` is below the
+   * algorithm or gains less than 2 % of the top QoE.
+   */
   oracleGapClosed: Estimate | null;
   /** On demand: differences of means. */
   firstMinute?: Record<keyof FirstMinute, Estimate>;

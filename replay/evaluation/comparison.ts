@@ -17,7 +17,7 @@ export function deliveredBits({ segments, wastedBits }: SessionResult): number {
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;
 const SEVERE_STALL_SECONDS = 10;
-/** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
+/** A gap below this share of the most QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
 
 /** Live figures whose mean differences are compared. */
@@ -78,7 +78,7 @@ function byPlace(sessions: readonly SessionResult[] = []): Map<string, SessionRe
   return new Map(sessions.map((session) => [placeKey(session), session]));
 }
 
-function samplesOf(pairs: readonly Pair[], unitCount: number) {
+function samplesOf(pairs: readonly Pair[], unitCount: number, isPerceived: boolean) {
   const sample = (of: (pair: Pair) => number, members: readonly Pair[] = pairs) =>
     new UnitSample(
       members.map(of),
@@ -88,6 +88,8 @@ function samplesOf(pairs: readonly Pair[], unitCount: number) {
   const isLive = pairs.every(({ own, baseline }) => own.live && baseline.live);
   // Without the oracle these samples are empty and their statistics NaN.
   const triples = pairs.filter(({ oracle }) => oracle !== undefined);
+  // What the oracle plans on.
+  const score = ({ qoe }: SessionResult) => (isPerceived ? qoe.perceived! : qoe.linear);
   return {
     own: sample(({ own }) => own.qoe.linear),
     baseline: sample(({ baseline }) => baseline.qoe.linear),
@@ -101,9 +103,9 @@ function samplesOf(pairs: readonly Pair[], unitCount: number) {
     ownSegments: sample(({ own }) => own.segments.length),
     baselineBits: sample(({ baseline }) => deliveredBits(baseline)),
     baselineSegments: sample(({ baseline }) => baseline.segments.length),
-    ownOfTriples: sample(({ own }) => own.qoe.linear, triples),
-    baselineOfTriples: sample(({ baseline }) => baseline.qoe.linear, triples),
-    oracle: sample(({ oracle }) => oracle!.qoe.linear, triples),
+    ownOfTriples: sample(({ own }) => score(own), triples),
+    baselineOfTriples: sample(({ baseline }) => score(baseline), triples),
+    oracle: sample(({ oracle }) => score(oracle!), triples),
     start: pairs.every(({ startDiff }) => startDiff)
       ? START_NAMES.map((name) => [name, sample(({ startDiff }) => startDiff![name])] as const)
       : [],
@@ -142,9 +144,13 @@ function ratio(numerator: number, denominator: number): number {
 
 function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineComparison {
   const { baseline, unitCount, resampledBy, topQoe, seed, resamples } = frame;
-  const samples = samplesOf(pairs, unitCount);
+  const isPerceived = pairs.every((pair) =>
+    [pair.own, pair.baseline, pair.oracle].every((one) => one === undefined || 'perceived' in one.qoe),
+  );
+  const samples = samplesOf(pairs, unitCount, isPerceived);
   const unitOf = pairs.map(({ unit }) => unit);
   const of = estimates({ unitOf, unitCount, seed, resamples }, (counts) => statistics(samples, counts));
+  const isWide = of.gap.value >= GAP_SHARE * (isPerceived ? 100 : topQoe);
   const units = new Set(unitOf).size;
   // With one unit there is no interval, so the value decides.
   const isClearlyPositive = ({ value, ci95 }: Estimate) =>
@@ -154,14 +160,12 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
   return {
     ...{ baseline, pairs: pairs.length, resampledBy, units },
     qoeDiff: of.diff,
-    ...(pairs.every(({ own, baseline }) => 'perceived' in own.qoe && 'perceived' in baseline.qoe) && {
-      perceivedDiff: of.perceived,
-    }),
+    ...(isPerceived && { perceivedDiff: of.perceived }),
     qoeMeanRatio: isClearlyPositive(of.baselineMean) ? of.ratio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
     ...(Number.isFinite(of.delivered.value) && { deliveredRatio: of.delivered }),
-    oracleGapClosed: of.gap.value >= GAP_SHARE * topQoe && of.gapClosed.value <= 1 ? of.gapClosed : null,
+    oracleGapClosed: isWide && of.gapClosed.value <= 1 ? of.gapClosed : null,
     ...(samples.start.length > 0 && { firstMinute: parts(START_NAMES) }),
     ...(samples.live.length > 0 && { live: parts(LIVE_NAMES) }),
   };

@@ -152,7 +152,7 @@ test('no ratio unless the baseline is clearly positive', () => {
   expect(ratioOver(10, 1)).not.toBeNull();
 });
 
-test('the closed gap is a share of the gain of the oracle, null above 1 and for a gain below 2 % of the top bitrate', () => {
+test('the closed gap is a share of the gain of the oracle, null above 1 and for a gain below 2 points', () => {
   const gapClosed = (lead: number, share = 0.5) => {
     const better = sessionsOf('mpc-l', 20, (i) => 50 + noise(i) + lead * share);
     const oracle = sessionsOf('mpc-o', 20, (i) => 50 + noise(i) + lead);
@@ -161,8 +161,9 @@ test('the closed gap is a share of the gain of the oracle, null above 1 and for 
   expect(gapClosed(10)!.value).toBeCloseTo(0.5, 9);
   expect(gapClosed(10, 1)!.value).toBe(1);
   expect(gapClosed(10, 1.01)).toBeNull();
-  expect(gapClosed(2.5)).not.toBeNull();
-  expect(gapClosed(2.3)).toBeNull();
+  // Perceived QoE is half of QoE-linear here.
+  expect(gapClosed(4.1)).not.toBeNull();
+  expect(gapClosed(3.9)).toBeNull();
 });
 
 test('without the baseline there are no comparisons', () => {

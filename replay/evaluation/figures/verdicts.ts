@@ -10,7 +10,8 @@ const FEWEST_SESSIONS = 8;
 export function shownGapClosed(row: SummaryRow, summary: readonly SummaryRow[]): Estimate | undefined {
   const closed = row.vsBaseline?.oracleGapClosed;
   const oracle = summary.find(({ dataset, algorithm }) => dataset === row.dataset && algorithm === ORACLE);
-  const [lowestLead] = oracle?.vsBaseline?.qoeDiff.ci95 ?? [0];
+  const lead = oracle?.vsBaseline?.perceivedDiff ?? oracle?.vsBaseline?.qoeDiff;
+  const [lowestLead] = lead?.ci95 ?? [0];
   return closed && closed.value <= 1 && lowestLead > 0 ? closed : undefined;
 }
 
