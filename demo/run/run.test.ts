@@ -271,7 +271,7 @@ describe('story', () => {
     const news = (now: number, more: Partial<ExpectedHandover> = {}) =>
       plain(newsOf(runOf(record([], undefined, now), record([], { ...handover, ...more }, now))));
     expect(news(11)).toBe('B expects another satellite in 1 s (90 % sure): 8 instead of 16 Mbit/s.');
-    expect(news(11, { sinceSeconds: 10.5 })).toBe('B expects another satellite in 1 s (90 % sure): no change.');
+    expect(news(11, { sinceSeconds: 10.5 })).toBe('B expects another satellite in 1 s (90 % sure): bitrate unchanged.');
     expect(news(14)).toBe('At 0:12 the link moved to another satellite, as B had expected: 8 instead of 16 Mbit/s.');
     expect(news(21)).toBeUndefined();
     expect(news(11, { confidence: 0.3 })).toBeUndefined();

@@ -91,7 +91,7 @@ export function newsOf(run: DemoRun): string | undefined {
 /** Says how a player prepared for an expected handover. */
 export function preparationText({ slowedTo, lowered }: Preparation): string {
   if (lowered) return `${bitrate(lowered.toBps)} instead of ${bitrate(lowered.fromBps)} Mbit/s`;
-  return slowedTo === undefined ? 'no change' : `plays ${decimal(100 * (1 - slowedTo), 0)}\u00a0% slower`;
+  return slowedTo === undefined ? 'bitrate unchanged' : `plays ${decimal(100 * (1 - slowedTo), 0)}\u00a0% slower`;
 }
 
 export function expectedIn({ handovers }: SessionRecord): ExpectedHandover[] {

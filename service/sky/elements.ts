@@ -10,18 +10,22 @@ export interface Elements {
   epochMs: number;
 }
 
-/** What the orbit is computed from: line, first and last column. */
+/** What the orbit is computed from, by line: first and last column. */
 const FIELDS = [
-  [1, 19, 20, 'year'],
-  [1, 21, 32, 'day'],
-  [1, 54, 59, 'drag term'],
-  [1, 60, 61, 'exponent of the drag term'],
-  [2, 9, 16, 'inclination'],
-  [2, 18, 25, 'right ascension'],
-  [2, 27, 33, 'eccentricity'],
-  [2, 35, 42, 'argument of perigee'],
-  [2, 44, 51, 'mean anomaly'],
-  [2, 53, 63, 'mean motion'],
+  [
+    [19, 20, 'year'],
+    [21, 32, 'day'],
+    [54, 59, 'drag term'],
+    [60, 61, 'exponent of the drag term'],
+  ],
+  [
+    [9, 16, 'inclination'],
+    [18, 25, 'right ascension'],
+    [27, 33, 'eccentricity'],
+    [35, 42, 'argument of perigee'],
+    [44, 51, 'mean anomaly'],
+    [53, 63, 'mean motion'],
+  ],
 ] as const;
 const NUMBER = /^ *[-+]?(\d+\.?\d*|\.\d+) *$/;
 const LINE_LENGTH = 69;
@@ -88,9 +92,9 @@ function faultOf(pair: readonly [string, string]): { line: number; expected: str
   for (const [line, signs] of pair.entries()) {
     const { length } = signs;
     if (length !== LINE_LENGTH) return { line, expected: `${LINE_LENGTH} characters, got ${length}` };
-    for (const [number, from, to, name] of FIELDS) {
-      const isNumber = number !== line + 1 || NUMBER.test(signs.slice(from - 1, to));
-      if (!isNumber) return { line, expected: `a number in columns ${from} to ${to} (${name})` };
+    for (const [from, to, name] of FIELDS[line]!) {
+      const expected = `a number in columns ${from} to ${to} (${name})`;
+      if (!NUMBER.test(signs.slice(from - 1, to))) return { line, expected };
     }
     // The last digit of a line is the sum of its digits, where a minus sign counts as 1.
     const sum = [...signs.slice(0, -1)].reduce((all, sign) => all + (sign === '-' ? 1 : Number(sign) || 0), 0) % 10;
