@@ -231,7 +231,7 @@ test('5.1 is supported without a threshold between BOLA and throughput; 5.0, who
 
 test('byte ranges, and what is none', () => {
   expect(['0-99', '100-100'].map(rangeBits)).toEqual([800, 8]);
-  expect(['100-', '', null, undefined].map(rangeBits)).toEqual(Array(4).fill(undefined));
+  expect(['100-', '0-', '-9', '', null, undefined].map(rangeBits)).toEqual(Array(6).fill(undefined));
 });
 
 test('applies the needed settings and restores the previous ones', () => {
