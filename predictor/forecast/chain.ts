@@ -59,7 +59,7 @@ export class ForecastChain implements Forecaster {
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
       // An older forecast says nothing about the present epoch, in which another satellite serves.
       if (ageSeconds < EPOCH_SECONDS && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
-      this._guarded(one, () => check(ageSeconds > 0, 'issuedAtMs', 'a past time of the session', forecast.issuedAtMs));
+      this._guarded(one, () => check(ageSeconds > 0, 'issuedAtMs', 'a past time', forecast.issuedAtMs));
     }
     return undefined;
   }

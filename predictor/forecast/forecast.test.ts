@@ -166,7 +166,7 @@ function chainOf(forecasters: Forecaster[]) {
   return { chain: new ForecastChain(forecasters, { onFault: (fault) => faults.push(fault) }), faults };
 }
 
-const FUTURE = 'issuedAtMs: expected a past time of the session, got ';
+const FUTURE = 'issuedAtMs: expected a past time, got ';
 test.each<[string, number, boolean, string]>([
   ['a second before its issue', 9, false, `${FUTURE}10000`],
   ['before it by as much as two readings of a clock differ', 9.95, true, ''],

@@ -56,8 +56,8 @@ export function set(player: DashPlayer, path: string, value: unknown): void {
 
 /** Bits of a byte range `first-last`; undefined without a range. */
 export function rangeBits(range: string | null | undefined): number | undefined {
-  const [, first, last] = /^(\d+)-(\d+)$/.exec(range || '') || [];
-  const bits = (Number(last) - Number(first) + 1) * 8;
+  const [first, last] = (range || '').split('-').map(Number.parseFloat);
+  const bits = (last! - first! + 1) * 8;
   return bits > 0 ? bits : undefined;
 }
 
