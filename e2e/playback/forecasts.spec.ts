@@ -41,13 +41,21 @@ test.describe('a service beside a simulated dish', () => {
       async ({ manifest, url }) => {
         const path = '/leo-abr.service.js';
         const { createServiceForecaster }: typeof serviceClient = await import(path);
-        const { decisions } = window.lab.start({
+        const forecaster = createServiceForecaster(url);
+        const { player, decisions } = window.lab.start({
           manifest,
-          options: { forecasters: [createServiceForecaster(url)] },
+          options: { forecasters: [forecaster] },
           settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
         });
         const isUsed = () => decisions.at(-1)?.decision.forecastSource === 'service';
-        await window.lab.until("the service's forecast", isUsed);
+        const isContradicted = () => forecaster.state.verdict === 'contradicted';
+        for (;;) {
+          await window.lab.until("the service's forecast", () => isUsed() || isContradicted());
+          if (isUsed()) return;
+          // A busy host has slowed the seconds that are compared with the first forecast. The next session compares anew.
+          player.attachSource(manifest);
+          await window.lab.until('another session', () => !isContradicted());
+        }
       },
       { manifest, url: service.url },
     );

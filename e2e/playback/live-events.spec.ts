@@ -108,12 +108,19 @@ async function expectUndisturbed(page: Page, incident: LiveIncident, manifests: 
 
 /** The streams of the two viewers. */
 const INCIDENTS: [what: string, incident: LiveIncident, streams: StreamOptions | StreamOptions[]][] = [
-  ['the link carries nothing for 2.5 s', 'late', { link: { 10: 20e6, 12.5: 0, 600: 20e6 } }],
+  [
+    'the link carries nothing for 2.5 s',
+    'late',
+    // The second time is for a host that is too busy to be at the target before the first.
+    { link: { 10: 20e6, 12.5: 0, 30: 20e6, 32.5: 0, 600: 20e6 } },
+  ],
   [
     'the encoder pauses for 5 s, within a segment and where one begins',
     'paused encoder',
-    // A segment begins to exist at 8.55 s.
-    [9, 8.4].map((fromSeconds) => ({ live: { ...LIVE, encoderPauses: [{ fromSeconds, seconds: 5 }] } })),
+    // A segment begins to exist at 8.55 s. The second time is for a busy host, too.
+    [9, 8.4].map((at) => ({
+      live: { ...LIVE, encoderPauses: [at, at + 30].map((fromSeconds) => ({ fromSeconds, seconds: 5 })) },
+    })),
   ],
   ['periods change', 'periods', { media: { periods: 30 } }],
   ['a seek into the time-shift buffer, and back to live', 'seek', {}],
