@@ -1,8 +1,8 @@
-/** The live stream of a session: its chunks, the waits for its encoder, and its part of a controller's state. */
+/** The live stream of a session: its chunks, waits for its encoder, place of playback, and part of a controller's state. */
 
 import type { InFlight, LiveState } from '../../abr/controller.ts';
 import { countRate, type OffRate } from '../../abr/qoe/off-rate.ts';
-import type { LiveMedia, Situation } from '../player-port.ts';
+import type { LiveMedia, LivePosition, Situation } from '../player-port.ts';
 
 /** A wrong announcement or clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;
@@ -17,6 +17,8 @@ const LEAST_RECENT_SECONDS = 0.25;
 const SHORTEST_TRANSFER_SECONDS = 0.01;
 /** A chunk has a picture at least. With far shorter ones, no plan would end. */
 const LEAST_CHUNK_SECONDS = 0.01;
+/** Beyond the target. A viewer who goes back further wants to watch from there. */
+const BACK_SECONDS = 12;
 
 export class LiveStream {
   /** Audio and video have encoders of their own. */
@@ -24,6 +26,9 @@ export class LiveStream {
   private readonly _audioEdge = new LiveEdge();
   /** Undefined before the first pace. */
   private _offRate: OffRate | undefined;
+  /** Position at the last tick of the pacing; `Infinity` before the first. */
+  private _positionSeconds = Number.POSITIVE_INFINITY;
+  private _isBack = false;
   /** Media of the stream were requested, so it is the stream that plays. */
   isPlaying = false;
 
@@ -45,6 +50,17 @@ export class LiveStream {
   /** The stream plays at this rate now. */
   played(nowSeconds: number, playbackRate: number): void {
     this._offRate = countRate(nowSeconds, playbackRate, this._offRate);
+  }
+
+  /** The viewer has gone back, by a seek, at the start, or by a pause that ends in no jump: the player sets the rate. */
+  goesBack(live: LivePosition, isPaused: boolean): boolean {
+    const { nowSeconds, latencySeconds, targetLatencySeconds, maxLatencySeconds } = live;
+    const positionSeconds = nowSeconds - latencySeconds;
+    const isStep = positionSeconds < this._positionSeconds - 1 || (isPaused && maxLatencySeconds === Infinity);
+    const isLate = latencySeconds > Math.min(maxLatencySeconds, targetLatencySeconds + BACK_SECONDS);
+    this._positionSeconds = positionSeconds;
+    this._isBack = isLate && (this._isBack || isStep);
+    return this._isBack;
   }
 
   /** At the live edge, the buffer ends before the segment that does not exist yet. */

@@ -121,6 +121,18 @@ test.each([
   expect(port.rates).toEqual([]);
 });
 
+test('the next live stream may start far behind live, too, after a stream at an earlier position', () => {
+  const { port, flow, request } = playing();
+  flow.ended(request, 'whole', 0.1);
+  flow.sourceEnded();
+  port.play({}, { nowSeconds: 500, latencySeconds: 60 });
+  const live = { nowSeconds: 500, firstChunkSeconds: 0.5, startSeconds: 440, segmentSeconds: 4 };
+  flow.began({}, { isMedia: true, segment: port.segment(110), live });
+  flow.played();
+  wait(1);
+  expect(port.rates).toEqual([0.95, undefined]);
+});
+
 test('the rate of a live stream is not asked for before the first picture, nor while the player has moved on to another period', () => {
   const { flow, controller, port } = requested();
   wait(1);

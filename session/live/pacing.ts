@@ -6,7 +6,7 @@
 import { type Controller, type InFlight, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import type { Host } from '../host.ts';
 import type { Events, Guard } from '../page/events.ts';
-import { type LivePosition, onStep, type RatePort, type Situation } from '../player-port.ts';
+import { onStep, type RatePort, type Situation } from '../player-port.ts';
 import type { Session } from '../session.ts';
 import type { Input, Moment } from '../state.ts';
 
@@ -28,8 +28,6 @@ const FAR_BELOW_SECONDS = 0.5;
 const REACHED_SECONDS = 0.05;
 /** Before its first pace, it waits if its lowest rate would take longer to reach the target. */
 const SLOW_SECONDS = 10;
-/** Beyond the target. A viewer who goes back further wants to watch from there. */
-const BACK_SECONDS = 12;
 
 /** What it needs of the flow. */
 interface Paced {
@@ -52,9 +50,6 @@ export class Pacing {
   private _jumpedMs = Number.NEGATIVE_INFINITY;
   /** The controller that has set no usable pace: the rate stays the player's until another controller comes. */
   private _failed: Controller | undefined;
-  /** Position at the last tick; `Infinity` before the first. */
-  private _positionSeconds = Number.POSITIVE_INFINITY;
-  private _isBack = false;
   private _isWaiting = false;
 
   constructor(
@@ -96,7 +91,7 @@ export class Pacing {
     const situation = isAsked ? (kept ? kept.situation : this._flow.situation()) : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
-    if (this._goesBack(situation.live, playback.isPaused)) return false;
+    if (stream.goesBack(situation.live, playback.isPaused)) return false;
     const inFlight = kept ? kept.inFlight : session.inFlight(nowSeconds);
     const held = this._held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
@@ -161,17 +156,6 @@ export class Pacing {
       ? missingSeconds > REACHED_SECONDS && bufferLevelSeconds < targetLatencySeconds
       : missingSeconds > FAR_BELOW_SECONDS && (isShort || isSlow);
     return this._isWaiting;
-  }
-
-  /** The viewer has gone back, by a seek, at the start, or by a pause that ends in no jump: the player sets the rate. */
-  private _goesBack(live: LivePosition, isPaused: boolean): boolean {
-    const { nowSeconds, latencySeconds, targetLatencySeconds, maxLatencySeconds } = live;
-    const positionSeconds = nowSeconds - latencySeconds;
-    const isStep = positionSeconds < this._positionSeconds - 1 || (isPaused && maxLatencySeconds === Infinity);
-    const isLate = latencySeconds > Math.min(maxLatencySeconds, targetLatencySeconds + BACK_SECONDS);
-    this._positionSeconds = positionSeconds;
-    this._isBack = isLate && (this._isBack || isStep);
-    return this._isBack;
   }
 
   /**
