@@ -90,7 +90,7 @@ export class MpcL implements Controller {
     const ceilingBps = Math.min(abandonedBitrateBps(state), inTimeBps);
     const excluded = ceilingBps < inTimeBps ? 'was just abandoned' : 'would be late: the link is slower than ever seen';
     const { best, evaluations, candidates } = evaluateAll(state, this._outcomes(state, usable), ceilingBps);
-    if (Number.isNaN(evaluations[best]!.score)) {
+    if (!Number.isFinite(evaluations[best]!.score)) {
       const { segmentSeconds, bufferLevelSeconds, bufferCapSeconds } = state;
       const buffer = `a buffer of ${bufferLevelSeconds} of ${bufferCapSeconds} s`;
       throw new Error(`no plan has a value: segments of ${segmentSeconds} s and ${sizesAt(state, 0)} bits, ${buffer}`);

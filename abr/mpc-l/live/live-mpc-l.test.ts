@@ -101,6 +101,11 @@ test('without `rate` the player sets the pace, and the decisions are the same', 
   expect(without.decide(steadyState(), forecastOf(10e6))).toEqual(pacing.decide(steadyState(), forecastOf(10e6)));
 });
 
+test.each([1e308, -1e308])('for a segment at second %f no plan exists: the player decides', (firstChunkAtSeconds) => {
+  const state = steadyState({}, { firstChunkAtSeconds });
+  expect(() => createLiveMpcL().decide(state, forecastOf(10e6))).toThrow('no plan has a value');
+});
+
 test('goes down for a handover, and says so', () => {
   const atMs = UTC_MS + 1200;
   const state = steadyState({ previousBitrateBps: 8e6 });
