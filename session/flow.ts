@@ -199,10 +199,10 @@ export class Flow {
     const { active } = session;
     if (!active?.mayBeReconsidered(nowSeconds) || !(controller.reconsider || active.isRefused)) return undefined;
     this._catchUp();
+    const situation = this.situation();
     const inFlight = session.inFlight(nowSeconds);
-    const situation = inFlight && this.situation();
-    // The player has moved on to another period.
-    if (!situation || situation.period.id !== active.segment.period.id) return undefined;
+    // The player has moved on to another period, or no longer loads.
+    if (!inFlight || situation?.period.id !== active.segment.period.id) return undefined;
     const moment = { situation, inFlight, input: this.takeInput(situation, inFlight) };
     const { state, forecast } = moment.input;
     const answer = this._attempt(session, () => {

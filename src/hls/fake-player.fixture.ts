@@ -87,6 +87,8 @@ function loaderOf(files: Record<string, string>) {
 export class FakePlayer extends StandIn {
   readonly hls: Hls;
   bufferLevelSeconds = 0;
+  /** The browser, or the page, wants more media. */
+  isBuffering = true;
   private _stats: LoaderStats | undefined;
 
   constructor(
@@ -99,6 +101,7 @@ export class FakePlayer extends StandIn {
     Object.defineProperty(this.hls, 'mainForwardBufferInfo', {
       get: () => ({ len: this.bufferLevelSeconds, start: 0, end: this.bufferLevelSeconds }),
     });
+    Object.defineProperty(this.hls, 'bufferingEnabled', { get: () => this.isBuffering });
     Object.defineProperty(this.hls, 'media', { get: () => this.media });
   }
 

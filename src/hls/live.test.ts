@@ -1,6 +1,13 @@
 import { expect, jest, test } from '@jest/globals';
 import type { Part } from 'hls.js';
-import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
+import {
+  Scripted,
+  ScriptedAbandoning,
+  ScriptedPacing,
+  Steady,
+  useManualClock,
+  wait,
+} from '../../session/scripted.fixture.ts';
 import { playLive, useWindow } from './fake-player.fixture.ts';
 
 useManualClock();
@@ -65,6 +72,46 @@ test('a live stream in parts: one request with chunks', () => {
   expect(download).toMatchObject({ segmentIndex: 120, receivedBits: 3.2e6, sizeBits: 3.2e6 });
   expect(download.downloadSeconds).toBeLessThan(2);
   expect(handle.state.faults).toEqual([]);
+});
+
+test.each<[string, (player: ReturnType<typeof playLive>['player']) => void]>([
+  ['the page has stopped it', ({ hls }) => hls.stopLoad()],
+  [
+    'the browser has media enough',
+    (player) => {
+      player.isBuffering = false;
+    },
+  ],
+  [
+    'the viewer has paused, and its buffer is full',
+    (player) => {
+      player.media.paused = true;
+      player.bufferLevelSeconds = player.hls.maxBufferLength;
+    },
+  ],
+])('between two parts, hls.js stays idle when %s, and the link is not slow', (_, stop) => {
+  const [controller, steady] = [new ScriptedAbandoning(), new Steady()];
+  const { player, hls, handle, frag, decisions } = playLive({ controller, forecasters: [steady] }, { parts: 4 });
+  frag.abortRequests();
+  player.ask();
+  const [part] = hls.latestLevelDetails!.partList!;
+  player.request(part!.fragment, part);
+  wait(0.1);
+  player.loaded(part!.fragment, 50e3, part);
+  stop(player);
+  const { loadingEnabled } = hls;
+  wait(1);
+  const observed = steady.observations.length;
+  controller.instead = 2;
+  wait(60);
+  expect(decisions.filter(({ kind }) => kind === 'abandon')).toEqual([]);
+  expect(hls.loadingEnabled).toBe(loadingEnabled);
+  hls.startLoad();
+  player.request(player.fragment(18));
+  expect(handle.state.wastedBits).toBe(0);
+  wait(1);
+  const dead = steady.observations.slice(observed).filter((one) => one.kind === 'throughput' && one.endSeconds < 60);
+  expect(dead).toEqual([]);
 });
 
 test.each([

@@ -9,7 +9,7 @@ import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts
 import { allowedRungs, Failures, type Rung, rungsOf } from './levels.ts';
 import { CatchUp } from './live.ts';
 import { classOf } from './player.ts';
-import { readSituation } from './situation.ts';
+import { isFull, readSituation } from './situation.ts';
 
 /** A player, while it has the controller. */
 interface Connection {
@@ -98,7 +98,6 @@ export class HlsPort implements PlayerPort {
   isBusy(lastIndex: number | undefined): boolean {
     const { hls, loading } = this.connection!;
     const { latestLevelDetails: details } = hls;
-    const isFull = (hls.mainForwardBufferInfo?.len || 0) >= hls.maxBufferLength;
-    return loading() !== undefined || isFull || (details ? !details.live && lastIndex === details.endSN : false);
+    return loading() !== undefined || isFull(hls) || (details ? !details.live && lastIndex === details.endSN : false);
   }
 }

@@ -14,9 +14,10 @@ import type {
   LoaderStats,
 } from 'hls.js';
 import type { Flow } from '../../session/flow.ts';
+import { isPaused } from '../adapter-kit.ts';
 import { liveTime } from './live.ts';
 import { classOf, type HlsHandlers } from './player.ts';
-import { isPretended, segmentOf, wholeSeconds } from './situation.ts';
+import { isFull, isPretended, segmentOf, wholeSeconds } from './situation.ts';
 
 /** A segment's request, or requests. */
 interface HlsRequest {
@@ -57,9 +58,12 @@ export class Requests {
     };
   }
 
-  /** The video segment that hls.js is loading; in parts, also between them. */
+  /** The video segment that hls.js is loading; in parts, also between them, until hls.js stops, which it does without an event. */
   loading(): Fragment | undefined {
-    const request = this._requests.get('main');
+    const { _hls: hls, _requests: requests } = this;
+    const isStopped = !hls.loadingEnabled || !hls.bufferingEnabled || (isPaused(hls.media) && isFull(hls));
+    if (isStopped) for (const one of requests.values()) if (!one.frag.loader) this._end(one, 'failed');
+    const request = requests.get('main');
     const isLoading = request && (request.frag.loader || (request.isInParts && !this._isComplete(request)));
     return isLoading ? request.frag : undefined;
   }

@@ -87,6 +87,11 @@ function bufferTargetSeconds({ maxBufferSize, maxBufferLength, maxMaxBufferLengt
   return Math.min(Math.max(sizeSeconds, maxBufferLength), maxMaxBufferLength);
 }
 
+/** hls.js need not load now. */
+export function isFull({ mainForwardBufferInfo, maxBufferLength }: Hls): boolean {
+  return (mainForwardBufferInfo?.len || 0) >= maxBufferLength;
+}
+
 /** Indices are sequence numbers of the playlist; on demand, the flow counts from the first segment. */
 function periodOf(details: LevelDetails | null): Period {
   const { startSN = 0, endSN, live = false, fragments = [] } = details || {};
