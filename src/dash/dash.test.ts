@@ -98,6 +98,14 @@ test('when the page comes to allow more, dash.js may replace what is buffered, b
   expect(asked(3)).toEqual([2, true]);
 });
 
+test('asked in a download, as when the element is resized, nothing switches: dash.js would not abandon it for that', () => {
+  const { player, controller } = started();
+  Object.assign(player, { current: 2 });
+  player.send(0, 2);
+  controller.next = 0;
+  expect(player.ask()).toBe(2);
+});
+
 test('what the page forbids when it hears of a choice is no opinion', () => {
   const { player, controller, handle } = started();
   handle.on('decision', () => Object.assign(player, { bitrateLimit: 1 }));

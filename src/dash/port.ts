@@ -110,11 +110,11 @@ export class DashPort implements PlayerPort {
 
   /**
    * Switches: returns the representation for dash.js. If the page allows a higher bitrate than before, dash.js replaces what is
-   * buffered from 1.5 segments on. The switch waits for the download in flight: after an abort, dash.js goes on at its end.
+   * buffered from 1.5 segments on. The switch waits for the download in flight, which dash.js would not abandon for it later.
    */
   switchTo(choice: Choice, isLoading: boolean): Representation | undefined {
+    if (isLoading) return this._context!.getRepresentation();
     const replaces = this._isOutgrown && this.mayReplace;
-    if (replaces && isLoading) return this._context!.getRepresentation();
     const path = 'buffer.fastSwitchEnabled';
     const value = replaces ? null : false;
     const present = setting(this._player, path);
