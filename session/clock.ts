@@ -123,13 +123,16 @@ export class Ticker {
 /** Finds who answered whole requests. The browser tells up to a task later, when the player may have gone on. */
 export class LateAnswers {
   private readonly _pending = new Set<() => void>();
-  private readonly _responses: ResponseWatch | undefined;
+  private _responses: ResponseWatch | undefined;
 
   constructor(
     private readonly _host: Pick<Host, 'nowMs' | 'every' | 'watchResponses'>,
     private readonly _guard: Guard,
-  ) {
-    this._responses = _host.watchResponses();
+  ) {}
+
+  /** A session begins. */
+  start(): void {
+    this._responses = this._host.watchResponses();
   }
 
   /**
@@ -159,6 +162,7 @@ export class LateAnswers {
     for (const settle of this._pending) settle();
   }
 
+  /** The session is over. A page need not detach the plugin from a player that it destroys. */
   stop(): void {
     this.settle();
     if (this._responses) this._responses.stop();

@@ -342,7 +342,10 @@ export class Flow {
 
   /** Starts the session, unless it has started, with a request that was sent `agoSeconds` ago. */
   start(agoSeconds = 0): void {
-    if (!this.clock.isRunning) this.clock.start(agoSeconds);
+    if (!this.clock.isRunning) {
+      this.clock.start(agoSeconds);
+      this._answers.start();
+    }
     this.forecasting?.start(this.clock);
   }
 
@@ -369,13 +372,12 @@ export class Flow {
     this._ticker.stop();
     this._isStopped = true;
     this._forget();
-    this._answers.stop();
     this.forecasting?.stop();
     this.pacing?.release();
   }
 
   private _forget(): void {
-    this._answers.settle();
+    this._answers.stop();
     this._requests.clear();
   }
 }

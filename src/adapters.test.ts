@@ -69,9 +69,14 @@ describe.each(Object.entries(PLAYERS))('%s', (name, start) => {
       entries.push({ startTime: performance.now(), decodedBodySize: size, encodedBodySize: size, transferSize });
     };
     const real = globalThis.PerformanceObserver;
+    let observers = 0;
     globalThis.PerformanceObserver = class {
-      observe() {}
-      disconnect() {}
+      observe() {
+        observers++;
+      }
+      disconnect() {
+        observers--;
+      }
       takeRecords = () => entries.splice(0);
     } as never;
     try {
@@ -88,6 +93,8 @@ describe.each(Object.entries(PLAYERS))('%s', (name, start) => {
       player.download(4, 3e6, 0.1);
       player.ask();
       expect(state().downloads).toMatchObject([{ segmentIndex: 4, receivedBits: 3e6 }]);
+      player.nextSource();
+      expect(observers).toBe(0);
     } finally {
       globalThis.PerformanceObserver = real;
     }

@@ -42,9 +42,9 @@ const KEPT = 32;
 const SLACK_MS = 5;
 
 /**
- * An observer of what comes from now on, because the browser's list of entries may be full, or long. An entry is found
- * by the size of its body, because URLs repeat, also in other players, and are redirected. Servers of other origins
- * without `Timing-Allow-Origin` report no sizes.
+ * An observer of what comes from now on, because the browser's list of entries may be full, or long. What was there
+ * before shows that the browser tells. An entry is found by the size of its body, because URLs repeat, also in other
+ * players, and are redirected. Servers of other origins without `Timing-Allow-Origin` report no sizes.
  */
 export function watchResponses(): ResponseWatch | undefined {
   return attempt(() => {
@@ -53,7 +53,7 @@ export function watchResponses(): ResponseWatch | undefined {
       entries = [...entries, ...(more as PerformanceResourceTiming[])].slice(-KEPT);
     };
     const observer = new PerformanceObserver((list) => add(list.getEntries()));
-    observer.observe({ type: 'resource' });
+    observer.observe({ type: 'resource', buffered: true });
     return {
       sourceOf(sinceMs, bytes) {
         // Chromium before 75 has no `takeRecords`.
