@@ -105,7 +105,6 @@ export class HlsInstallation implements Installation {
     if (!this.isFor(hls)) return;
     this.flow.guard(() => this.flow.sourceEnded());
     this._disconnect();
-    this._port.connection = undefined;
     this._hasSource = false;
     this._port.playlistSeconds = 0;
     this._port.switchedAtMs = Number.NEGATIVE_INFINITY;
@@ -143,6 +142,7 @@ export class HlsInstallation implements Installation {
     this._undo.run();
     this._restoreTarget();
     this._requests.forget();
+    this._port.connection = undefined;
     for (const hls of [...this._inner.keys()]) this._leaveInner(hls);
   }
 

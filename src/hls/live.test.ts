@@ -145,5 +145,6 @@ test("a target in seconds is hls.js's while attached", () => {
   handle.set({ live: { targetLatencySeconds: 8 } });
   expect(hls.targetLatency).toBe(8);
   handle.detach();
+  handle.set({ live: { targetLatencySeconds: 5 } });
   expect([hls.targetLatency, hls.config.liveSyncDuration]).toEqual([12, undefined]);
 });
