@@ -116,6 +116,18 @@ test("the target is the option's, else liveSync's, else the stream's, else where
   expect(target(synchronised(), { live: { targetLatencySeconds: 5 } })).toBe(5);
 });
 
+test('a target that the page sets while the plugin sets the rate counts, and stays', () => {
+  const player = livePlayer();
+  const { liveSync } = player.config.streaming;
+  liveSync.enabled = true;
+  const { controller, handle } = playLive({ controller: new ScriptedPacing() }, player);
+  player.configure({ streaming: { liveSync: { targetLatency: 4 } } });
+  wait(0.1);
+  expect(controller!.states.at(-1)!.live!.targetLatencySeconds).toBe(6);
+  handle.detach();
+  expect(liveSync).toMatchObject({ enabled: true, targetLatency: 4, maxPlaybackRate: 1.1 });
+});
+
 test('a live stream whose end is known is live from Shaka 5, on demand in Shaka 4', () => {
   const player = livePlayer();
   player.isLiveStream = false;

@@ -123,7 +123,7 @@ export class CatchUp extends ElementRate {
   }
 
   protected restore(): void {
-    this._player.configure({ streaming: { liveSync: this._pageSync } });
+    this._player.configure({ streaming: { liveSync: this._liveSync() } });
     this._pageSync = undefined;
     this._setDefault(1);
   }
@@ -134,7 +134,7 @@ export class CatchUp extends ElementRate {
     const time = live.time();
     if (!time) return undefined;
     const { options } = this;
-    const liveSync = this._pageSync || this._liveSync();
+    const liveSync = this._liveSync();
     const { description } = live;
     const joinedSeconds = live.joinedSeconds(time.nowSeconds);
     const playersTarget = liveSync.enabled
@@ -161,8 +161,11 @@ export class CatchUp extends ElementRate {
     };
   }
 
+  /** As the page has it. Its target may change while the rate is the plugin's. */
   private _liveSync(): LiveSync {
-    return this._player.getConfiguration().streaming.liveSync;
+    const { liveSync } = this._player.getConfiguration().streaming;
+    const { targetLatency } = liveSync;
+    return { ...liveSync, ...this._pageSync, targetLatency };
   }
 
   /** The rate that Shaka sets after a stall and in each second of playback. */
