@@ -393,7 +393,7 @@ test.each<[Record<string, string | true>, string | RegExp]>([
 ])('simulate refuses %j', (flags, message) => refused(simulate(flags), message));
 
 test('an output that cannot be written is refused before the first session', async () => {
-  for (const out of [join(traces, 'a.csv', 'results.json'), traces, `${traces}/new/`, '', '/dev/null', '/proc/x/y']) {
+  for (const out of [join(traces, 'a.csv', 'results.json'), traces, `${traces}/new/`, '/dev/null', '/proc/x/y']) {
     await refused(simulate({ out }), /--out: expected a file that can be written/);
   }
   expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);
@@ -402,6 +402,8 @@ test('an output that cannot be written is refused before the first session', asy
 test('unknown command or missing arguments: status 2; help and version: status 0', async () => {
   await refused(run(['simulat']), /simulate/);
   for (const command of ['simulate', 'merge']) expect((await run([command])).status).toBe(2);
+  await refused(run(['serve', '--host', '']), '--host: expected a value, got ""');
+  await refused(run(['trace', 'synthesize', '--out=']), '--out=: expected a value, got ""');
   expect(await run(['--help'])).toMatchObject({ status: 0, stderr: '' });
   expect((await run(['simulate', '--help'])).stdout).toMatch(/--starts.*bola-e, dynamic;/s);
   expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
@@ -435,7 +437,7 @@ describe('trace', () => {
     [['--preset', 'mars'], "argument 'mars' is invalid"],
     [['--seed', 'x'], '--seed: expected a whole number'],
     [['--count', '0'], '--count: expected a whole number'],
-    [['--duration', ''], '--duration: expected a number'],
+    [['--duration', 'x'], '--duration: expected a number'],
     [['--mbps', '5'], 'mbps: expected none with stationary'],
   ])('synthesize rejects %j with status 2 and writes nothing', async (flags, message) => {
     await refused(trace('synthesize', ...flags, '--out', at('out')), message);

@@ -1,6 +1,7 @@
 /** Runs the `leo-abr` command as a function of its arguments and its process. */
 
 import { Command, CommanderError } from 'commander';
+import { check } from '../abr/errors.ts';
 import { collectCommand } from '../trial/command/collect.ts';
 import { trialCommand } from '../trial/command/trial.ts';
 import { benchCommand } from './benchmark/bench.ts';
@@ -45,6 +46,9 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   for (const commandOf of COMMANDS) program.addCommand(commandOf(io));
   settle(program, io);
   try {
+    // A shell passes an empty text for a variable that is not set; an empty `--host` would mean all addresses.
+    for (const [i, arg] of args.entries())
+      check(!/^(--[\w-]+=)?$/.test(arg), arg || args[i - 1] || 'arguments', 'a value', '');
     await program.parseAsync(args, { from: 'user' });
     return EXIT_DONE;
   } catch (error) {
