@@ -396,6 +396,9 @@ test('an output that cannot be written is refused before the first session', asy
   for (const out of [join(traces, 'a.csv', 'results.json'), traces, `${traces}/new/`, '/dev/null', '/proc/x/y']) {
     await refused(simulate({ out }), /--out: expected a file that can be written/);
   }
+  const trace = join(traces, 'a.csv');
+  await refused(simulate({ out: trace }), 'a.csv: it exists and holds no results; remove it, or name another file');
+  expect(readFileSync(trace, 'utf8')).toBe(readFileSync(TRACE, 'utf8'));
   expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);
 });
 

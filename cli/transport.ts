@@ -48,7 +48,7 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   const impairment = impairmentNamed(flags.impairment);
   const seconds = decimalNumber(flags.seconds, '--seconds', 'seconds above 1', (value) => value > 1);
   const [seed, jobs] = [seedOption(flags.seed), jobsOption(flags.jobs)];
-  requireWritable(out);
+  requireWritable(out, 'sweep');
   const read = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
   const { scenario, traces } = scaled(flags, scenarioOption(flags.scenario), read, (text) => stderr.write(text));
   const played = { ...scenario, segmentCount: Math.ceil(seconds / scenario.segmentSeconds) };

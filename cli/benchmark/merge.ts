@@ -21,7 +21,7 @@ export function mergeCommand(io: CommandIo): Command {
     .option('--baseline <algorithm>', 'algorithm that the summary compares with, instead of that of the results')
     .option('--wide', WIDE)
     .action((files: string[], { out, baseline, wide = false }: { out?: string; baseline?: string; wide?: boolean }) => {
-      requireWritable(out);
+      requireWritable(out, 'results');
       const read = files.map((file) => {
         const { tool, ...results } = readResults(file, { allowPartial: true });
         return { file, results: { ...results, tool: baseline === undefined ? tool : { ...tool, baseline } } };

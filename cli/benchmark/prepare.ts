@@ -54,7 +54,7 @@ export async function prepareBenchmark(
   if (flags.resume === true && fileOf(out) === undefined) {
     throw new InputError('--resume', 'an --out file to continue', undefined, out ? 'standard output' : 'none');
   }
-  requireWritable(out);
+  requireWritable(out, 'results');
 
   const say = (text: string) => stderr.write(text);
   const read = readTraces(flags.traces, { onNote: (note) => say(`${note}\n`) });

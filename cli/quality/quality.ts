@@ -35,7 +35,7 @@ async function quality({ stream, out, metric, log }: QualityFlags, command: Comm
     const value = command.getOptionValue(option.attributeName());
     check(value === undefined, option.long!, 'no such flag since 0.4.0: run ffmpeg, and pass its logs by --log', value);
   }
-  requireWritable(out);
+  requireWritable(out, 'qualities');
   // The import is here, so that other commands start without the parser of XML.
   const { readStream } = await import('./stream.ts');
   const representations = readStream(stream);

@@ -22,7 +22,7 @@ type ReportFlags = { out: string; title?: string };
 async function report(files: readonly string[], { out, title }: ReportFlags, io: CommandIo): Promise<void> {
   const twice = files.find((file, i) => files.indexOf(file) < i);
   if (twice !== undefined) throw new InputError('results', 'each file once', undefined, `${twice} twice`);
-  requireWritable(out, '--out', 'folder');
+  requireWritable(out, 'folder');
   const read = files.map((file) => ({ file, results: readResults(file) }));
   const empty = read.find(({ results }) => results.sessions.length === 0);
   if (empty) throw new InputError(`${empty.file}: sessions`, 'at least one session', undefined, 'none');

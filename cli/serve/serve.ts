@@ -120,7 +120,7 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
 
 function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {
   const maxBytes = positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6;
-  requireWritable(directory, '--record', 'folder');
+  requireWritable(directory, 'folder', '--record');
   return { directory, maxBytes };
 }
 

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { InputError, parsedJson } from '../../abr/errors.ts';
 import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
+import { beginningOf } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Results } from '../../replay/results.ts';
 import type { Output } from './command-io.ts';
@@ -26,21 +27,39 @@ export function printTable(table: string, out: string | undefined, { stdout, std
   stderr.write(`For all sessions as JSON: --out <file>, or --out ${STANDARD_OUTPUT} for standard output.\n`);
 }
 
+/** How the files of each kind begin. A command replaces no other file, which may be its input. */
+const BEGINNINGS = {
+  results: /^\s*\{\s*"schema":\s*\d/,
+  qualities: /^\s*\{\s*"schema":\s*"leo-abr-quality/,
+  sweep: /^\s*\{\s*"tool":/,
+  model: /^\s*\{\s*"format":/,
+  'ONNX model': /^.{4}leo-abr/s,
+  folds: /^\s*\{/,
+};
+
 /** Throws an `InputError` of flag `field` if the output cannot be written. A missing folder is made with the output. */
-export function requireWritable(out: string | undefined, field = '--out', kind: 'file' | 'folder' = 'file'): void {
+export function requireWritable(
+  out: string | undefined,
+  kind: 'folder' | keyof typeof BEGINNINGS,
+  field = '--out',
+): void {
   if (out === undefined || out === STANDARD_OUTPUT) return;
-  let folder = kind === 'file' ? dirname(out) : out;
+  const expected = kind === 'folder' ? kind : 'file';
+  let folder = kind === 'folder' ? out : dirname(out);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   const probe = join(folder, `.${basename(out)}.${process.pid}.probe`);
   try {
     const there = statSync(out, { throwIfNoEntry: false });
     // A renamed file would also replace a device, such as /dev/null.
     const isFit = kind === 'folder' ? there?.isDirectory() : there?.isFile();
-    if (isFit === false || (kind === 'file' && /(^|[/\\])$/.test(out))) throw new Error(`it is no ${kind}`);
+    if (isFit === false || (kind !== 'folder' && /[/\\]$/.test(out))) throw new Error(`it is no ${expected}`);
+    if (kind !== 'folder' && there?.size && !BEGINNINGS[kind].test(beginningOf(out))) {
+      throw new Error(`it exists and holds no ${kind}; remove it, or name another file`);
+    }
     closeSync(openSync(probe, 'wx'));
     rmSync(probe);
   } catch (error) {
-    throw new InputError(field, `a ${kind} that can be written`, undefined, `${out}: ${(error as Error).message}`);
+    throw new InputError(field, `a ${expected} that can be written`, undefined, `${out}: ${(error as Error).message}`);
   }
 }
 

@@ -17,7 +17,7 @@ export function exportCommand(io: CommandIo): Command {
     .action(async (file: string, flags: { out?: string }) => {
       const { out = `${file.replace(/\.json$/, '')}.onnx` } = flags;
       const bytes = await onnxOf(file);
-      requireWritable(out);
+      requireWritable(out, 'ONNX model');
       writeFileAtomically(out, bytes);
       io.stderr.write(`wrote ${out}\n`);
     });

@@ -49,8 +49,8 @@ async function train(flags: TrainFlags, io: CommandIo): Promise<void> {
   const traces = readTraces(flags.data, { onNote: (note) => io.stderr.write(`${note}\n`) });
   const { kept, leftOut } = withoutLeftOut(traces, leaveOut);
   requireEnough(kept, folds !== undefined);
-  requireWritable(out);
-  if (folds !== undefined) requireWritable(join(folds, 'folds.json'), '--folds');
+  requireWritable(out, 'model');
+  if (folds !== undefined) requireWritable(join(folds, 'folds.json'), 'folds', '--folds');
 
   const interpreter = await prepareEnvironment({ environment, python }, io);
   const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-train-'));

@@ -80,7 +80,7 @@ function readText(file: string): string {
   return readable(file, () => readFileSync(file, 'utf8').replace(/^\ufeff/, ''));
 }
 
-function beginningOf(file: string): string {
+export function beginningOf(file: string): string {
   return readable(file, () => {
     const descriptor = openSync(file, 'r');
     try {

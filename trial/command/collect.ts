@@ -28,7 +28,7 @@ async function collectReports(flags: CollectFlags, io: CommandIo): Promise<void>
   const limits = { rate: { perSecond, burst: 10 * perSecond } };
   const onFault = (error: Error) => log.error(error);
   const access = accessOf(flags);
-  requireWritable(flags.out, '--out', 'folder');
+  requireWritable(flags.out, 'folder');
   const options = { ...access, directory: flags.out, maxBytes, keepDays, limits, log, onFault };
   const running = await listening(options, startCollector);
   log.info(`the collector is at ${running.url}/v1/reports`);

@@ -37,7 +37,7 @@ async function runTrial(paths: string[], flags: TrialFlags, io: CommandIo): Prom
   if (check !== undefined) return void io.stdout.write(`${configSentence(check)}\n`);
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');
   if (out !== undefined && guard !== undefined) throw new InputError('--out', 'no --guard beside it', out);
-  if (out !== undefined) requireWritable(out, '--out', 'folder');
+  if (out !== undefined) requireWritable(out, 'folder');
   const guards = guard === undefined ? undefined : parseGuards(guard);
   const read = await readSums({ paths, areSums, trial, threads: io.defaultJobs });
   if (guards) {
