@@ -81,6 +81,16 @@ test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume compl
   expect(whole.sessions.length).toBeGreaterThan(partial.sessions.length);
 });
 
+test('Ctrl-C ends a decision that never ends', async () => {
+  const decide = 'decide() { for (;;); }';
+  const endless = file('endless.mjs', `export const createController = () => ({ name: 'endless', ${decide} });`);
+  const child = spawn(process.execPath, simulate('--algorithms', endless, '--jobs', '1'), {
+    ...{ stdio: ['ignore', 'ignore', 'pipe'], timeout: 60_000, killSignal: 'SIGKILL' },
+  });
+  child.stderr!.once('data', () => child.kill('SIGINT'));
+  expect(await once(child, 'close')).toEqual([130, null]);
+});
+
 const TEMPLATE = './docs/examples/my-algorithm.ts';
 
 test('new-algorithm writes the template, and overwrites nothing', () => {

@@ -27,9 +27,9 @@ export interface RunSessionsOptions {
   models?: ModelsByGroup;
   onnx?: OnnxModels | undefined;
   own?: readonly OwnAlgorithm[];
-  /** Number of threads. Default 1: the calling thread. */
+  /** Number of workers. Default 1. */
   jobs?: number;
-  /** The built `session-worker.ts`, required for more than one job. */
+  /** The built `session-worker.ts`. Default: the sessions play in the calling thread. */
   workerFile?: string;
   signal?: AbortSignal;
   /** Receives the sessions of each line of the plan as they end; returns the sessions to keep. Default: all. */
@@ -57,8 +57,9 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
     simulatedAlgorithm(algorithm, controllers);
   }
   const workers = Math.min(jobs, sessions.length);
+  // In a worker, a decision that never ends does not keep an interrupt from ending the command.
   const results = new Array<SessionResult[] | undefined>(sessions.length);
-  if (workers > 1 && workerFile !== undefined) await runInWorkers(options, results, { workers, workerFile });
+  if (workerFile !== undefined) await runInWorkers(options, results, { workers, workerFile });
   else await runHere(options, controllers, results);
   return results.flatMap((result) => result ?? []);
 }
