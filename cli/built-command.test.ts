@@ -2,7 +2,18 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -89,6 +100,18 @@ test('Ctrl-C ends a decision that never ends', async () => {
   });
   child.stderr!.once('data', () => child.kill('SIGINT'));
   expect(await once(child, 'close')).toEqual([130, null]);
+});
+
+test('a full disk and a missing folder: status 2, with the place', () => {
+  const flags = simulate('--algorithms', 'mpc-d', '--starts', 'at:0');
+  const full = openSync('/dev/full', 'w');
+  const toFull = spawnSync(process.execPath, flags, { encoding: 'utf8', stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  expect(toFull).toMatchObject({ status: 2, stderr: expect.stringMatching(/\nleo-abr: standard output: ENOSPC.*\n$/) });
+  const env = { ...process.env, TMPDIR: at('none') };
+  const { status, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8', env });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/\nleo-abr: .*none: expected a file that can be written, got ENOENT.*\n$/);
 });
 
 const TEMPLATE = './docs/examples/my-algorithm.ts';

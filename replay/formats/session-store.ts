@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SegmentRow, SessionResult } from '../results.ts';
-import { writeFileAtomically } from './write-file.ts';
+import { writeError, writeFileAtomically } from './write-file.ts';
 
 const LINE_END = ',\n';
 
@@ -17,11 +17,8 @@ export class SessionStore {
 
   /** Returns the same sessions with their rows in the file, which each use of `segments` reads. */
   add(sessions: readonly SessionResult[]): SessionResult[] {
-    this._descriptor ??= this._open();
-    const file = this._descriptor;
     const lines = sessions.map((session) => Buffer.from(sessionLine(session)));
-    // One write, so that a killed process leaves whole households.
-    writeFileSync(file, Buffer.concat(lines));
+    const file = this._write(Buffer.concat(lines));
     let at = this._bytes;
     return sessions.map((session, i) => {
       const place = { file, at, bytes: lines[i]!.length - LINE_END.length };
@@ -33,6 +30,17 @@ export class SessionStore {
 
   close(): void {
     if (this._descriptor !== undefined) closeSync(this._descriptor);
+  }
+
+  /** Makes one write, so that a killed process leaves whole households. */
+  private _write(lines: Buffer): number {
+    try {
+      this._descriptor ??= this._open();
+      writeFileSync(this._descriptor, lines);
+      return this._descriptor;
+    } catch (error) {
+      throw writeError(this._place?.file ?? tmpdir(), error);
+    }
   }
 
   private _open(): number {

@@ -48,8 +48,12 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
     }
   } catch (error) {
     for (const temporary of temporaries.values()) rmSync(temporary, { force: true });
-    // Errors without a system call come from the making of the pieces.
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw new InputError(at, 'a file that can be written', error);
+    throw writeError(at, error);
   }
+}
+
+/** An `InputError` of the file for a failed system call. Other errors come from the making of the content. */
+export function writeError(file: string, error: unknown): unknown {
+  const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
+  return isSystem ? new InputError(file, 'a file that can be written', error) : error;
 }
