@@ -161,7 +161,7 @@ test.each([
   ['ends its thread', 'process.exit(0)', 'process.exit(0) in an algorithm', '2'],
 ])('an algorithm that %s ends its session: status 1 and a message with file and line', (_, act, message, jobs) => {
   const decide = `decide(state) { if (state.segmentIndex > 1) ${act}; return low; }`;
-  const low = "const low: object = { representation: 0, controller: 'x', reason: '' };";
+  const low = "console.log('hello'); const low: object = { representation: 0, controller: 'x', reason: '' };";
   const mine = file('throws.ts', `${low} export const createController = () => ({ name: 'mine', ${decide} });`);
   const { status, stdout, stderr } = playedBy(mine, '--jobs', jobs);
   expect(status).toBe(1);

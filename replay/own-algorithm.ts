@@ -20,19 +20,21 @@ export function isOwnAlgorithm(controller: string): boolean {
 
 /**
  * Rejects with an `InputError` for a module that cannot be loaded or has no `createController`. In Node, `process.exit`
- * throws in these modules, because it would end all sessions, and with the status of success.
+ * throws in these modules, because it would end all sessions, and with the status of success. What they log goes to
+ * standard error, because standard output may have the results.
  */
 export async function importOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<OwnControllers> {
-  if (algorithms.length > 0) guardExit();
+  if (algorithms.length > 0) guardProcess();
   return new Map(await Promise.all(algorithms.map(async (one) => [one.name, await importOwn(one)] as const)));
 }
 
 let isGuarded = false;
 
-function guardExit(): void {
-  const { process } = globalThis as Partial<Pick<typeof globalThis, 'process'>>;
+function guardProcess(): void {
+  const { process, console: own } = globalThis as Partial<Pick<typeof globalThis, 'process'>> & typeof globalThis;
   if (isGuarded || process === undefined) return;
   isGuarded = true;
+  Object.assign(own, { log: own.error, info: own.error, debug: own.error });
   const { exit } = process;
   process.exit = (code) => {
     const error = new Error(`process.exit(${code ?? ''}) in an algorithm`);
