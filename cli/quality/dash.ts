@@ -29,7 +29,8 @@ interface Source extends Pick<ReturnType<typeof periodsOf>[number], 'startSecond
 const MOST_SEGMENTS = 1e6;
 
 export function readDash(text: string, file: string): StreamRepresentation[] {
-  const mpd = new DOMParser().parseFromString(text, 'text/xml').documentElement as unknown as Element;
+  const mpd = new DOMParser().parseFromString(text, 'text/xml').documentElement as Element | null;
+  check(mpd !== null, file, 'a whole MPD', text);
   if (mpd.getAttribute('type') === 'dynamic') throw new InputError(file, 'a static MPD', undefined, 'a dynamic one');
   const representations = new Map<string, StreamRepresentation>();
   for (const { period, ...times } of periodsOf(mpd, file)) {

@@ -29,6 +29,8 @@ export interface StreamRepresentation {
   segments: StreamSegment[];
 }
 
+const ON_DISK = 'a file on disk (download the stream first)';
+
 export function textOf(file: string, field: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -39,13 +41,19 @@ export function textOf(file: string, field: string): string {
 
 /** The path of a reference. `base` is the file that has the reference, or the address that the reference is below. */
 export function pathOf(reference: string, base: string | URL): string {
-  return fileURLToPath(urlOf(reference, base));
+  const url = urlOf(reference, base);
+  try {
+    return fileURLToPath(url);
+  } catch (error) {
+    throw new InputError(reference, ON_DISK, error);
+  }
 }
 
 /** @throws {InputError} for an address that is not on disk. */
 export function urlOf(reference: string, base: string | URL): URL {
-  const url = new URL(reference, typeof base === 'string' ? pathToFileURL(base) : base);
-  check(url.protocol === 'file:', reference, 'a file on disk (download the stream first)', url.href);
+  const from = typeof base === 'string' ? pathToFileURL(base) : base;
+  const url = URL.canParse(reference, from.href) ? new URL(reference, from) : undefined;
+  check(url?.protocol === 'file:', reference, ON_DISK, url?.href ?? reference);
   return url;
 }
 

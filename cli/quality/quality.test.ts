@@ -198,6 +198,10 @@ test.each([
     ONE('<SegmentTemplate media="m"><SegmentTimeline><S d="1" r="2147483647"/></SegmentTimeline></SegmentTemplate>'),
     'v: expected fewer than 1000000 segments, got 2147483648',
   ],
+  ['<MPD ', 'a.txt: expected a whole MPD, got "<MPD "'],
+  [ONE('<SegmentTemplate media="http://[" duration="4"/>'), 'http://[: expected a file on disk'],
+  [ONE('<SegmentTemplate media="a%2Fb" duration="4"/>'), 'a%2Fb: expected a file on disk'],
+  [ONE('<BaseURL>cut.mp4</BaseURL>'), 'cut.mp4: expected an MP4 file with an index of its segments (the box "sidx")'],
   [ONE('<BaseURL>http://a/</BaseURL>'), 'expected a file on disk (download the stream first), got "http://a/"'],
   [ONE(''), 'v: expected segments or a BaseURL'],
   [ONE('<BaseURL>x.mp4</BaseURL>'), 'expected an MP4 file with an index'],
@@ -207,5 +211,8 @@ test.each([
   ['#EXTM3U\n#EXT-X-STREAM-INF:CODECS="avc1"\na.m3u8\n', 'a.txt:3: expected a BANDWIDTH above 0'],
 ])('refuses %j', (manifest, message) => {
   put(at('x.mp4'), 'a text, and no MP4 at all');
+  // The index has two segments, and no entry.
+  const cut = [boxHeader('ftyp', 0), boxHeader('sidx', 32), ...[0, 1, 1000, 0, 0, 2, 0, 0].map(u32)];
+  put(at('cut.mp4'), concatBytes(cut));
   expect(() => read(manifest, 'a.txt')).toThrow(message);
 });

@@ -4,6 +4,8 @@ import { InputError } from '../../abr/errors.ts';
 import { bytesOf, type Piece, type StreamSegment } from './pieces.ts';
 
 const HEADER_BYTES = 8;
+/** An index without segments, with long times. */
+const LEAST_BYTES = 40;
 const EXPECTED = 'an MP4 file with an index of its segments (the box "sidx")';
 
 /** `piece` is the file, or the range of the index in the file.  */
@@ -12,7 +14,8 @@ export function indexedSegments(piece: Piece): StreamSegment[] {
   const at = piece.start ?? findIndex(file);
   const size = bytesOf({ file, start: at, end: at + HEADER_BYTES }).readUInt32BE(0);
   const index = bytesOf({ file, start: at, end: at + size });
-  if (index.toString('latin1', 4, 8) !== 'sidx') throw new InputError(file, EXPECTED, undefined, 'none');
+  if (index.toString('latin1', 4, 8) !== 'sidx' || size < LEAST_BYTES)
+    throw new InputError(file, EXPECTED, undefined, 'none');
   const isLong = index.readUInt8(8) === 1;
   const timescale = index.readUInt32BE(16);
   // `first_offset` follows `earliest_presentation_time`, which is not needed.
@@ -20,6 +23,8 @@ export function indexedSegments(piece: Piece): StreamSegment[] {
   let entry = isLong ? 36 : 28;
   const count = index.readUInt16BE(entry + 2);
   entry += 4;
+  if (entry + 12 * count > size)
+    throw new InputError(file, EXPECTED, undefined, `one that ends before its ${count} segments`);
   let start = at + size + offset;
   let startSeconds = 0;
   return Array.from({ length: count }, (_, i) => {
