@@ -3,6 +3,8 @@
 import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { InputError } from '../../abr/errors.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import type { ClusterSums } from '../../replay/evaluation/statistics/cluster-ratios.ts';
@@ -76,10 +78,20 @@ async function sumReports(query: Query, files: readonly string[]): Promise<strin
   await query(`create table cells as ${sql.sumsOf('input where reason is null')}`);
   const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
   const texts = files.filter((file) => !sql.isParquet(file));
+  for (const file of texts) if (file.endsWith('.gz') && existsSync(file)) await requireWhole(file);
   let unlisted = 0;
   for (const file of texts) unlisted += await countUnlisted(file);
   const unread = `select 'a line that is too long or not UTF-8' as reason, count(*) + ${unlisted} as rows from reject_errors`;
   return texts.length === 0 ? [invalid] : [invalid, unread];
+}
+
+/** Throws if the end of a file is missing. DuckDB would read the beginning. */
+async function requireWhole(file: string): Promise<void> {
+  await pipeline(createReadStream(file), createGunzip(), async (chunks) => {
+    for await (const _ of chunks);
+  }).catch((error) => {
+    throw new InputError(file, 'a whole gzip file', error);
+  });
 }
 
 /** Lines of a text that is not compressed for which DuckDB's buffer is too small. */

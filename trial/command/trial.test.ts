@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { draws } from '../../abr/property.fixture.ts';
 import { seededRandom } from '../../abr/statistics/random.ts';
@@ -167,6 +168,7 @@ test.each<[string[], string]>([
   [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got none in nowhere/*.ndjson'],
   [['nowhere'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got nowhere, which does not exist'],
   [['x'.repeat(300)], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got xxx'],
+  [['reports/cut.ndjson.gz'], 'cut.ndjson.gz: expected a whole gzip file, got unexpected end of file'],
   [['reports/notes.txt'], 'to reportSessions), got 1 not counted: not a line of JSON'],
   [['--name', 'other', 'reports'], '--name: expected one of pilot, got "other"'],
   [['--control', 'theirs', 'reports'], '--control: expected an arm of the trial pilot: ours, own, got "theirs"'],
@@ -182,6 +184,8 @@ test.each<[string[], string]>([
   [['--guard', 'startup <= +1 s', '--out', 'x', 'reports'], '--out: expected no --guard beside it, got "x"'],
 ])('rejects %j with status 2', async (flags, message) => {
   const folder = putReports(40);
+  if (flags[0]?.endsWith('.gz'))
+    put(at(flags[0]), gzipSync(readFileSync(at('reports/reports-1.ndjson'))).subarray(0, -99));
   await refused(trial(...flags.map((flag) => flag.replace(/^reports/, folder))), message);
 });
 
