@@ -56,11 +56,11 @@ const NAMED = new Map([
   ['none', NO_IMPAIRMENT],
 ]);
 /** Changes of a named impairment, by name: the fields that a number sets. */
-const CHANGES: Readonly<Record<string, (value: number) => Partial<Impairment>>> = {
-  loss: (loss) => ({ loss, keepsRecordedLoss: false }),
-  'jitter-ms': (ms) => ({ jitterSeconds: ms / 1e3 }),
-  'queue-kb': (kilobytes) => ({ queueBytes: kilobytes * 1e3 }),
-};
+const CHANGES = new Map<string, (value: number) => Partial<Impairment>>([
+  ['loss', (loss) => ({ loss, keepsRecordedLoss: false })],
+  ['jitter-ms', (ms) => ({ jitterSeconds: ms / 1e3 })],
+  ['queue-kb', (kilobytes) => ({ queueBytes: kilobytes * 1e3 })],
+]);
 
 /** Parses `starlink` or `none`, with or without changes: `starlink,loss=0.02`. @throws {InputError} */
 export function impairmentNamed(text: string): Impairment {
@@ -70,8 +70,8 @@ export function impairmentNamed(text: string): Impairment {
   if (!impairment) throw expected(`one of ${[...NAMED.keys()].join(', ')}, or such as starlink,loss=0.02`, name);
   for (const change of changes) {
     const [, key = '', number = ''] = /^([a-z-]+)=(\d*\.?\d+)$/.exec(change) ?? [];
-    const changed = CHANGES[key]?.(Number(number));
-    if (!changed) throw expected(`${name} and any of ${Object.keys(CHANGES).join('=, ')}=`, change);
+    const changed = CHANGES.get(key)?.(Number(number));
+    if (!changed) throw expected(`${name} and any of ${[...CHANGES.keys()].join('=, ')}=`, change);
     impairment = { ...impairment, ...changed };
     if (impairment.loss >= 1) throw expected('a share below 1 for loss', number);
   }

@@ -137,6 +137,7 @@ test('impairmentNamed changes a named one', () => {
 
 test.each([
   ['starlink,hail=1', 'expected starlink and any of loss=, jitter-ms='],
+  ['starlink,constructor=1', 'expected starlink and any of loss='],
   ['starlink,loss=1.5', 'expected a share below 1 for loss, got "1.5"'],
   ['none,loss', 'expected none and any of loss='],
 ])('impairmentNamed: %s is wrong', (text, message) => {

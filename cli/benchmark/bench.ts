@@ -104,6 +104,8 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
+  const isPlain = flags.congestion === 'cubic' && flags.impairment === 'starlink';
+  check(tier !== 'origin' || isPlain, '--tier', 'kernel or quic beside --congestion and --impairment', tier);
   const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const { scenario, resumedTool } = benchmark;
   // Throws if media cannot be generated in the scenario's segment sizes.

@@ -35,6 +35,7 @@ test.each([
   [['--tier', 'quic', '--congestion', 'bbr'], '--congestion: expected cubic, reno, bbr2 or bbr2:probe-rtt=<ms>'],
   [['--tier', 'quic', '--contexts', '4'], '--contexts: expected 1 with --tier quic: there is one link, got "4"'],
   [['--tier', 'kernel', '--impairment', 'rain'], IMPAIRMENT],
+  [['--congestion', 'bbr'], '--tier: expected kernel or quic beside --congestion and --impairment, got "origin"'],
   [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
   [['--household', 'three'], '--household: expected one of two, four, mixed'],
   [['--household', 'mixed', '--algorithms', 'throughput,moon'], '--algorithms: expected one of'],
