@@ -27,7 +27,8 @@ async function onnxOf(file: string): Promise<Uint8Array> {
   const model = readJson(file, '<model.json>') as DescribedModel;
   parseModel(model, file);
   const { card } = model;
-  check(typeof card?.fit?.golden?.[0] === 'object', placeOf({ file, field: 'card' }), 'a model card', card);
+  const isCard = typeof card?.fit?.golden?.[0] === 'object' && typeof card.tool?.name === 'string';
+  check(isCard && typeof card.tool.version === 'string', placeOf({ file, field: 'card' }), 'a model card', card);
   // The import is here, so that other commands start without protobufjs.
   const { exportOnnx } = await import('./export-onnx.ts');
   return exportOnnx(model);

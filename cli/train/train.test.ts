@@ -300,6 +300,11 @@ describe('export-onnx', () => {
     ['text.json', 'model', 'text.json: expected JSON'],
     ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile network", got "onnx"'],
     ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
+    [
+      'no-tool.json',
+      JSON.stringify({ ...SHIPPED_FILE, card: { fit: { golden: [{}] } } }),
+      'no-tool.json: card: expected a model card',
+    ],
   ])('leo-abr export %s: status 2, and why', async (name, text, message) => {
     if (text !== undefined) writeFileSync(at(name), text);
     await refused(exported(at(name)), message);
