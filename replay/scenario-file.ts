@@ -49,6 +49,11 @@ const MEDIA_FIELDS = [
 ];
 const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
 
+/** Weeks of video have fewer. */
+const MOST_SEGMENTS = 1e6;
+/** Bitrates in Mbit/s are a common error. */
+const LEAST_BPS = 1000;
+
 const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
 
 /** @throws {InputError} with the known names. */
@@ -78,14 +83,19 @@ export function parseScenario(text: string, file: string, readMedia?: (name: str
   const { fields } = check;
 
   const ladderBps = check.numbers('ladderBps');
-  if (ladderBps.length === 0 || ladderBps.some((bps, i) => !(bps > (ladderBps[i - 1] ?? 0)))) {
-    check.wrong('ladderBps', 'bitrates in bit/s, above 0 and ascending');
+  if (ladderBps.length === 0 || ladderBps.some((bps, i) => !(bps > (ladderBps[i - 1] ?? LEAST_BPS)))) {
+    check.wrong('ladderBps', `bitrates in bit/s, above ${LEAST_BPS} and ascending`);
   }
   const sizes = rowsFrom(check, 'segmentSizesBits', ladderBps.length, { above: 0 });
   const qualities = rowsFrom(check, 'qualities', ladderBps.length, { min: 0, max: 100 });
   const numbers = check.each(NUMBERS);
   const { segmentSeconds, bufferCapSeconds } = numbers;
-  const segmentCount = check.number('segmentCount', { whole: true, min: 1, default: sizes?.length });
+  const segmentCount = check.number('segmentCount', {
+    whole: true,
+    min: 1,
+    max: MOST_SEGMENTS,
+    default: sizes?.length,
+  });
   const browser = browserFrom(check, fields['browser']);
   if (!(browser.stallLevelSeconds < segmentSeconds)) {
     check.wrong('browser.stallLevelSeconds', `less than segmentSeconds (${segmentSeconds})`, browser.stallLevelSeconds);
