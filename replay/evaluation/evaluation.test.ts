@@ -310,10 +310,13 @@ test.each(['uhd-8', 'live-hd-1'])('%s: no player of a household has under 40 s, 
   expect(playedWith(160)).toEqual([['c'], ['a', 'b']]);
 });
 
-test('a plan refuses traces of the same name, repeated algorithms and a benchmark without sessions', () => {
+test('a plan refuses traces of the same name, the data set all beside others, repeated algorithms and a benchmark without sessions', () => {
   expect(() => planBenchmark({ ...options, traces: [testTrace('a', 300), testTrace('a', 300)] })).toThrow(
     'name: expected a unique name per trace of data set "set", got "a" again',
   );
+  const all = [testTrace('a', 300), testTrace('b', 300, 'all')];
+  expect(() => planBenchmark({ ...options, traces: all })).toThrow(/^dataset: expected another name than "all"/);
+  expect(planBenchmark({ ...options, traces: all.slice(1) }).sessions).toHaveLength(4);
   expect(() => planBenchmark({ ...options, algorithms: ['mpc-d', 'mpc-d'] })).toThrow(/each once/);
   expect(() => planBenchmark({ ...options, traces: [testTrace('a', 8)] })).toThrow(
     'traces: expected a trace of 48 s or more (232 s after the start for a whole session of uhd-8), ' +

@@ -4,7 +4,13 @@ import { check, describeValue, InputError } from '../../../abr/errors.ts';
 import { seedOf } from '../../../abr/statistics/random.ts';
 import { placeOf } from '../../formats/place.ts';
 import { type Household, segmentsOfPlayer } from '../../households.ts';
-import type { LeftOutStart, ResolvedScenario, Results, SessionResult } from '../../results.ts';
+import {
+  ALL_DATASETS,
+  type LeftOutStart,
+  type ResolvedScenario,
+  type Results,
+  type SessionResult,
+} from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import type { Trace } from '../../trace.ts';
 import { sameJson } from '../documents/same-json.ts';
@@ -166,6 +172,11 @@ function compareText(a: string, b: string): number {
 }
 
 function rejectNamesakes(sorted: readonly Trace[]): void {
+  const all = sorted.find(({ metadata }) => metadata.dataset === ALL_DATASETS);
+  if (all && sorted.some(({ metadata }) => metadata.dataset !== ALL_DATASETS)) {
+    const expected = `another name than "${ALL_DATASETS}", which means all data sets`;
+    throw new InputError(placeOf({ file: all.file, field: 'dataset' }), expected, ALL_DATASETS);
+  }
   for (const [i, { name, file, metadata }] of sorted.entries()) {
     const before = sorted[i - 1];
     if (before?.name !== name || before.metadata.dataset !== metadata.dataset) continue;
