@@ -197,6 +197,11 @@ test('merge refuses an incomplete or mixed set of shards, and says all that is w
   await refused(run(['merge', second, first, '--out', at('none.json')]), missing);
   expect(existsSync(at('none.json'))).toBe(false);
 
+  write('part-9.json', read('part-1.json').replace('"shard":"1/3"', '"shard":"1/99999999999"'));
+  await refused(
+    run(['merge', at('part-9.json')]),
+    `${at('part-9.json')}: tool.shard: expected i/n with 1 <= i <= n <=`,
+  );
   await shard(2, { algorithms: 'mpc-d' });
   const third = await shard(3);
   write('part-3.json', read('part-3.json').replace(/"commit":(null|"[^"]*")/, '"commit":"abc"'));

@@ -43,7 +43,10 @@ function missingParts(files: readonly ResultsFile[]): string[] {
     .filter(({ results }) => results.tool['complete'] === false)
     .map(({ file, results }) => `${file} is not complete (${results.sessions.length} sessions)`);
   const shards = files.flatMap(({ results }) => results.tool.shard ?? []);
-  const missing = [...new Set(shards.map((shard) => parseShard(shard, 'tool.shard').count))].flatMap((count) =>
+  const counts = files.flatMap(({ file, results: { tool } }) =>
+    tool.shard ? parseShard(tool.shard, `${file}: tool.shard`).count : [],
+  );
+  const missing = [...new Set(counts)].flatMap((count) =>
     Array.from({ length: count }, (_, i) => `${i + 1}/${count}`).filter((shard) => !shards.includes(shard)),
   );
   return [...partial, ...missing.map((shard) => `shard ${shard} is missing`)];

@@ -343,7 +343,7 @@ test('orderSessions sorts algorithms into the given order', () => {
   expect(orderSessions(sessions, ['mpc-o', 'mpc-d']).map((s) => s.algorithm)).toEqual(['mpc-o', 'mpc-d', 'bola']);
 });
 
-test.each(['', '1', '0/4', '5/4', '1/4/2', 'a/b', '-1/4', '1.5/4'])('parseShard refuses %j', (shard) => {
+test.each(['', '1', '0/4', '5/4', '1/4/2', 'a/b', '-1/4', '1.5/4', '1/10001'])('parseShard refuses %j', (shard) => {
   expect(() => parseShard(shard)).toThrow(/^--shard: expected i\/n/);
 });
 
@@ -386,6 +386,13 @@ test.each<[string, number, string, object[], Scenario?]>([
 
 test('the shortest trace wraps no earlier than its session ends', () => {
   expect(neededOfTraces(small)).toMatch(/^a trace of 45 s or more/);
+});
+
+test('starts that no memory holds are refused', () => {
+  const trace = { durationSeconds: 300 };
+  expect(() => sessionStarts(trace, small, parseStarts('every:0.000000001'))).toThrow(
+    /--starts: expected at most 1000000/,
+  );
 });
 
 test('law: every session fits, and the next start would not', () => {

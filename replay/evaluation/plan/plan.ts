@@ -47,10 +47,13 @@ export interface BenchmarkPlan {
   leftOut: LeftOutStart[];
 }
 
+const MOST_SHARDS = 10_000;
+
 /** Parses `i/n`, 1 <= i <= n. */
 export function parseShard(text: string, field = '--shard'): Shard {
   const [index = 0, count = 0] = /^(\d+)\/(\d+)$/.exec(text)?.slice(1).map(Number) ?? [];
-  check(index >= 1 && index <= count && Number.isSafeInteger(count), field, 'i/n with 1 <= i <= n', text);
+  const isShard = index >= 1 && index <= count && count <= MOST_SHARDS;
+  check(isShard, field, `i/n with 1 <= i <= n <= ${MOST_SHARDS}`, text);
   return { index, count };
 }
 

@@ -1,6 +1,6 @@
 /** The starts of sessions in a trace and their numbers of segments: the `--starts` rule of the protocol. */
 
-import { InputError } from '../../../abr/errors.ts';
+import { check, InputError } from '../../../abr/errors.ts';
 import { EPOCH_SECONDS } from '../../../abr/index.ts';
 import { liveSessionSeconds, type Scenario } from '../../scenarios.ts';
 import { type Trace, wrapSeconds } from '../../trace.ts';
@@ -22,6 +22,9 @@ const SPARE_SEGMENTS = 2;
 
 /** Least seconds of media: QoE is per second of media, so a shorter session says hardly more than its startup. */
 const LEAST_MEDIA_SECONDS = 40;
+
+/** Most starts in a trace, so that a plan fits in memory. */
+const MOST_STARTS = 1e6;
 
 /** Tolerance for durations, which are sums of decimal steps. */
 const ROUNDING_SECONDS = 1e-9;
@@ -61,11 +64,16 @@ export function sessionStarts(
       ? [{ startSeconds: 0, segmentCount: Math.min(segmentCount, fitting) }]
       : [];
   }
-  const offered =
-    'atSeconds' in rule
-      ? rule.atSeconds
-      : Array.from({ length: Math.floor(lastStartSeconds / rule.everySeconds) + 2 }, (_, i) => i * rule.everySeconds);
-  return offered.filter((second) => second <= lastStartSeconds).map((startSeconds) => ({ startSeconds, segmentCount }));
+  return offeredSeconds(rule, lastStartSeconds)
+    .filter((second) => second <= lastStartSeconds)
+    .map((startSeconds) => ({ startSeconds, segmentCount }));
+}
+
+function offeredSeconds(rule: StartsRule, lastStartSeconds: number): readonly number[] {
+  if ('atSeconds' in rule) return rule.atSeconds;
+  const count = Math.floor(lastStartSeconds / rule.everySeconds) + 2;
+  check(count <= MOST_STARTS, '--starts', `at most ${MOST_STARTS} starts in a trace`, count);
+  return Array.from({ length: count }, (_, i) => i * rule.everySeconds);
 }
 
 export function neededOfTraces(scenario: Scenario): string {
