@@ -23,7 +23,8 @@ export function runsOf(files: readonly ResultsFile[]) {
   }
   return groups.map((members) => {
     const [first] = members as [ResultsFile];
-    const results = members.length === 1 ? first.results : mergeResults(members);
+    // One file, too: if sessions were removed by hand, its summary does not describe the rest.
+    const results = mergeResults(members);
     const { scenario, tool, sessions } = results;
     const tier = tierOf(first.results.tool);
     const scenarios = groups.map(([one]) => one!.results.scenario);

@@ -2,7 +2,6 @@
 
 import { closeSync, existsSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { StringDecoder } from 'node:string_decoder';
 import { InputError, parsedJson } from '../../abr/errors.ts';
 import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
 import { beginningOf } from '../../replay/formats/trace-files.ts';
@@ -105,11 +104,11 @@ export function rawFileOf(file: string): string {
 function* linesOf(file: string): Generator<string> {
   const descriptor = openSync(file, 'r');
   try {
-    const decoder = new StringDecoder('utf8');
+    const decoder = new TextDecoder();
     const chunk = Buffer.alloc(1 << 20);
     let rest = '';
     for (let size = readSync(descriptor, chunk); size > 0; size = readSync(descriptor, chunk)) {
-      const lines = (rest + decoder.write(chunk.subarray(0, size))).split('\n');
+      const lines = (rest + decoder.decode(chunk.subarray(0, size), { stream: true })).split('\n');
       rest = lines.pop()!;
       yield* lines;
     }

@@ -240,6 +240,10 @@ test.each([
   ['"hd":null', '"hd":"x"', /sessions\[0\].qoe.hd: expected a number, got "x"/],
   ['"ladderBps":[3000000,', '"ladderBps":[9000000,', /scenario.ladderBps\[1\]: expected a number above 9000000/],
   ['"trace":"t0",', '', /sessions\[0\].trace: expected a string, got undefined/],
+  ['"traceScale":{', '"traceScale":null,"x":{', /scenario.traceScale: expected an object, got null/],
+  ['"tool":{', '"tool":{"unscaledDatasets":5,', /tool.unscaledDatasets: expected a list, got 5/],
+  ['"tool":{', '"tool":{"household":{"name":"two"},', /tool.household.players: expected a list, got undefined/],
+  ['"tool":{', '"tool":{"bench":{"tier":"origin"},', /tool.bench.rejectedRuns: expected a whole number >= 0/],
 ])('%s -> %s is refused by field', (from, to, message) => {
   expect(json).toContain(from);
   expect(() => parseResults(json.replace(from, to), 'r.json')).toThrow(message);

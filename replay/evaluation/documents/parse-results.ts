@@ -176,12 +176,19 @@ const results = object({
   tool: object({
     ...each(text, 'name', 'version', 'command', 'baseline', 'shard?', 'work?'),
     ...{ seed: number, commit: nullable(text) },
+    'bench?': object({
+      ...{ tier: text, rejectedRuns: count, 'kernel?': object({ congestionControl: text }) },
+      parts: list(object({ rejections: list(object({ algorithm: text })) })),
+    }),
+    'household?': object({ name: text, players: list(object({ 'algorithm?': text, joinSeconds: notNegative })) }),
+    'unscaledDatasets?': list(text),
     'leftOut?': list(object({ ...each(text, 'dataset', 'trace', 'reason'), startSeconds: notNegative })),
   }),
   scenario: object({
     ...each(positive, 'segmentSeconds', 'bufferCapSeconds'),
     ...each(notNegative, 'rttSeconds', 'mu', 'lambda'),
     ...{ name: text, segmentCount: count, ladderBps: ascendingList, segmentSizesBits: list(list(positive, 1), 1) },
+    traceScale: object(each(positive, 'factor?', 'meanBps?')),
     'lines?': list(positive, 1),
     'qualities?': list(list(notNegative, 1), 1),
     'live?': object({
