@@ -178,14 +178,14 @@ test('the API refuses bodies that are no reports, and requests for what is not t
     [() => observe(url, Array(201).fill({ kind: 'idle' })), 400, 'bad-request', 'must NOT have more than 200 items'],
     [() => observe(url, [], null), 400, 'bad-request', 'body.player: must be string, got null'],
     [() => observe(url, [], 'a b'), 400, 'bad-request', 'body.player: must match pattern'],
-    [() => post(`{"player":"${'x'.repeat(70_000)}"}`), 413, 'body-too-large'],
+    [() => post(`{"player":"${'x'.repeat(70_000)}"}`), 413, 'body-too-large', 'body: expected at most 65536 bytes'],
     [() => post('{"player"'), 400, 'bad-request'],
     [() => post(''), 400, 'bad-request'],
     [() => post('{"__proto__":{"player":"a","observations":[]}}'), 400, 'bad-request'],
-    [() => post('{}', 'text/plain'), 415, 'not-json'],
+    [() => post('{}', 'text/plain'), 415, 'not-json', 'Content-Type: expected application/json, got "text/plain"'],
     [() => post('{}', 'application/x-www-form-urlencoded'), 415, 'not-json'],
     [() => fetch(`${url}/v1/state`, { headers: { cookie: 'x'.repeat(20_000) } }), 431, 'bad-request'],
-    [() => fetch(`${url}/%`), 400, 'bad-request'],
+    [() => fetch(`${url}/%?token=a`), 400, 'bad-request', 'percent-encoding is UTF-8, got "GET /%"'],
     [() => fetch(`${url}/v1/observations`), 404, 'not-found'],
   ];
   for (const [send, status, code, message = ''] of refused) {

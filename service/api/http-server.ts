@@ -55,6 +55,8 @@ export interface HttpUse {
   onRefusal(refusal: Refusal): void;
   /** Lists the methods and paths, or names the document that does. */
   routes: string;
+  /** Media types of bodies. */
+  types: readonly string[];
   /** Whether the token may be in the query, because beacons have no headers. Default: false. */
   hasQueryToken?: boolean;
 }
@@ -85,15 +87,17 @@ export async function newHttpServer(options: HttpOptions, use: HttpUse): Promise
   });
   app.decorate('onRefusal', use.onRefusal);
   const notFound = (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = `${request.method} ${request.url.split('?', 1)[0]}`;
-    const message = `expected a method and path of ${use.routes}, got ${describeValue(asked)}`;
+    const message = `expected a method and path of ${use.routes}, got ${askedOf(request)}`;
     return refuse(reply, { status: 404, code: 'not-found', message });
   };
   guard(app, { ...options, ...use, rate: new RateLimit(limits.rate), notFound });
   app.setNotFoundHandler(notFound);
-  answerErrors(app, options.onFault ?? (() => {}));
+  answerErrors(app, { onFault: options.onFault ?? (() => {}), types: use.types, bodyBytes: limits.bodyBytes });
   return app;
 }
+
+/** The method and path. The query may have a token, which no message and no log may repeat. */
+const askedOf = ({ method, url }: FastifyRequest) => describeValue(`${method} ${url.split('?', 1)[0]}`);
 
 /** Starts to listen. Resolves with the port and the URL, which has no slash at its end. */
 export async function listen(app: FastifyInstance, { host = '127.0.0.1', port, tls }: ListenOptions) {
@@ -114,7 +118,10 @@ function newServer({ trustedProxies = [], tls }: HttpOptions, limits: ApiLimits)
     keepAliveTimeout: limits.keepAliveMs,
     forceCloseConnections: true,
     clientErrorHandler: refuseUnread,
-    frameworkErrors: ({ message }, _request, reply) => refuse(reply, { status: 400, code: 'bad-request', message }),
+    frameworkErrors(_error, request, reply) {
+      const message = `expected a path whose percent-encoding is UTF-8, got ${askedOf(request)}`;
+      return refuse(reply, { status: 400, code: 'bad-request', message });
+    },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // Like all unknown properties, `__proto__` and `constructor` are ignored.
     onProtoPoisoning: 'remove',
@@ -177,18 +184,26 @@ function guard(app: FastifyInstance, options: GuardOptions): void {
   });
 }
 
-function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): void {
+interface ErrorOptions extends Pick<HttpUse, 'types'>, Pick<ApiLimits, 'bodyBytes'> {
+  onFault(error: Error): void;
+}
+
+function answerErrors(app: FastifyInstance, { onFault, types, bodyBytes }: ErrorOptions): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) {
       onFault(error);
       return refuse(reply, { status: 500, code: 'fault', message: 'the service failed; its log says more' });
     }
-    const code = status === 413 ? 'body-too-large' : status === 415 ? 'not-json' : 'bad-request';
     const [first] = error.validation ?? [];
     const place = error.validationContext ?? 'body';
     const value = place === 'body' ? request.body : request.query;
+    const type = describeValue(request.headers['content-type']);
+    const known = {
+      413: { code: 'body-too-large', message: `body: expected at most ${bodyBytes} bytes` },
+      415: { code: 'not-json', message: `Content-Type: expected ${types.join(' or ')}, got ${type}` },
+    }[status];
     const message = first === undefined ? error.message : validationMessage(first, { value, place });
-    return refuse(reply, { status, code, message });
+    return refuse(reply, { status, ...(known ?? { code: 'bad-request', message }) });
   });
 }

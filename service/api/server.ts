@@ -31,7 +31,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     metrics.refusals.inc({ code: refusal.code });
     logRefusal(refusal);
   };
-  const app = await newHttpServer(options, { clock, onRefusal, routes: '/openapi.json' });
+  const app = await newHttpServer(options, { clock, onRefusal, routes: '/openapi.json', types: ['application/json'] });
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     if (route === EVENTS && reply.statusCode === 200) return;

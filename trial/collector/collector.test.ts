@@ -52,10 +52,12 @@ test('nothing of the request but the reports is kept', async () => {
   const headers = { 'x-forwarded-for': '203.0.113.7', cookie: 'user=7', referer: 'https://page.example/7' };
   await post(url, lineOf(1), headers);
   await post(url, '{}', headers);
+  await post(`${url}%ff?token=a-token-of-the-page`, lineOf(2), headers);
   expect(await stored()).toEqual([lineOf(1)]);
-  expect(log).toHaveLength(1);
+  expect(log).toHaveLength(2);
   expect(log.join()).toContain('a client is refused: line 1.version: expected a whole number from 1');
-  expect(log.join()).not.toContain('203.0.113.7');
+  expect(log.join()).toContain('got "POST /v1/reports%ff"');
+  expect(log.join()).not.toMatch(/203\.0\.113\.7|a-token-of-the-page/);
 });
 
 /** Posts the bodies on one connection without waiting for answers; returns the answers as text. */
@@ -93,7 +95,11 @@ test('many hostile bodies are refused with a reason, and none is in the figures'
 test('a body that is too long or of another type is refused before it is read', async () => {
   const url = await start();
   expect((await post(url, lineOf(1).repeat(100))).status).toBe(413);
-  expect((await post(url, lineOf(1), { 'content-type': 'multipart/form-data' })).status).toBe(415);
+  const ofForm = await post(url, lineOf(1), { 'content-type': 'multipart/form-data' });
+  expect([ofForm.status, await messageOf(ofForm)]).toEqual([
+    415,
+    'Content-Type: expected text/plain or application/json or application/x-ndjson, got "multipart/form-data"',
+  ]);
   expect((await fetch(url)).status).toBe(404);
   expect(await names()).toEqual([]);
 });

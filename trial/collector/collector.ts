@@ -68,6 +68,7 @@ export async function startCollector(options: CollectorOptions) {
         if (refusal.status < 500) logRefusal({ ...refusal, address: 'a client' });
       },
       routes: `POST ${REPORTS_PATH}, GET ${HEALTH} or GET /metrics`,
+      types: TYPES,
       hasQueryToken: true,
     },
   );
