@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
@@ -81,6 +81,20 @@ test('a recording has a trace per download, from the first busy second on, and n
   expect(first).toMatchObject({ durationSeconds: 40, metadata: { startUtcMs: zeroMs + 30_000 } });
   expect([...first!.ratesBps].every((rate) => Math.abs(rate - 40e6) < 1e5)).toBe(true);
   expect(second!.durationSeconds).toBeGreaterThanOrEqual(9);
+});
+
+test.each([/csv$/, /csv$|json$/])('after %s are moved away, a trace goes on in time', async (moved) => {
+  const { made } = await recorder();
+  const zeroMs = clock.utcMs();
+  observe(made, zeroMs, { from: 0, to: 21, bits: 4e6 });
+  await made.flush();
+  for (const name of readdirSync(at())) if (moved.test(name)) unlinkSync(at(name));
+  for (let from = 21; from < 40; from++) {
+    observe(made, zeroMs, { from, to: from + 1, bits: 4e6 });
+    await made.flush();
+  }
+  await made.close();
+  expect(readTraces([at()])).toMatchObject([{ durationSeconds: 19, metadata: { startUtcMs: zeroMs + 20_000 } }]);
 });
 
 test('a full disk neither loses nor repeats bytes', async () => {

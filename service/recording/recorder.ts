@@ -1,5 +1,6 @@
 /** Records observations as lines of JSON and as traces. If a write fails, its lines wait for the next write. */
 
+import { existsSync } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Observation } from '../../abr/forecast.ts';
@@ -8,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { type FileSystem, RecordingFolder } from './recording-folder.ts';
-import { TraceRows } from './trace-rows.ts';
+import { LATER_HEADER, TraceRows } from './trace-rows.ts';
 import { appendWhole, openFolder } from './whole-lines.ts';
 
 export interface RecorderOptions {
@@ -161,11 +162,26 @@ export class Recorder {
       start_utc: startUtc,
       source: 'leo-abr serve: what players reported, with the ping of the dish',
     };
+    const text = `${JSON.stringify(sidecar)}\n`;
     // The sidecar is written first, so that no trace on the disk lacks it.
+    this._writeBeside(stem, text);
+    return Object.assign(this._begin(stem, 'csv'), { sidecar: text });
+  }
+
+  private _writeBeside(stem: string, sidecar: string): void {
     const beside = this._begin(stem, 'json');
-    this._push(beside, `${JSON.stringify(sidecar)}\n`);
+    this._push(beside, sidecar);
     this._end(beside);
-    return this._begin(stem, 'csv');
+  }
+
+  /** If somebody has moved a trace away, its later rows are a trace, too. */
+  private _beginAgain(file: RecordingFile): void {
+    const { path, sidecar, stem } = file;
+    if (sidecar === '' || file.writtenBytes === 0 || existsSync(path)) return;
+    file.writtenBytes = 0;
+    file.waiting.unshift(LATER_HEADER);
+    this._waitingSize += LATER_HEADER.length;
+    if (!existsSync(`${stem}.json`)) this._writeBeside(stem, sidecar);
   }
 
   private _push(file: RecordingFile, ...lines: string[]): void {
@@ -194,6 +210,7 @@ export class Recorder {
   /** Writes the waiting lines of a file. If that fails, they wait again. */
   private async _writeLines(file: RecordingFile): Promise<void> {
     const { files } = this._options;
+    this._beginAgain(file);
     const lines = file.waiting.splice(0);
     const text = lines.join('');
     const bytes = Buffer.from(text);
@@ -222,10 +239,10 @@ export class Recorder {
   }
 }
 
-/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. */
+/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. `sidecar`: a trace's, as text. */
 function newFile(stem: string, extension: string, beganMs: number) {
   const waiting: string[] = [];
-  return { stem, path: `${stem}.${extension}`, beganMs, waiting, writtenBytes: 0, isEnded: false };
+  return { stem, path: `${stem}.${extension}`, beganMs, waiting, sidecar: '', writtenBytes: 0, isEnded: false };
 }
 
 function lossText(count: number): string {
