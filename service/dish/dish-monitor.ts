@@ -2,7 +2,7 @@
 
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DishReply } from '../api/wire.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, utcMsOf } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import { defined, type TelemetrySecond } from '../telemetry.ts';
 import { CurrentState } from './current-state.ts';
@@ -54,6 +54,7 @@ export class DishMonitor {
   private _isBusy = false;
   private _failures = 0;
   private _retryAtMs = Number.NEGATIVE_INFINITY;
+  /** Monotonic. */
   private _lastAnswerMs: number | undefined;
   /** Monotonic time at which second 0 of the dish ended; undefined without a history. */
   private _zeroMs: number | undefined;
@@ -89,7 +90,8 @@ export class DishMonitor {
     const isFresh = state !== 'unreachable' && state !== 'connecting';
     const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = second ?? {};
     const measured = { uptimeSeconds, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps };
-    const known = { hardware, software, fractionObstructed, lastAnswerMs: this._lastAnswerMs };
+    const lastAnswerMs = this._lastAnswerMs && utcMsOf(this._lastAnswerMs, this._options.clock);
+    const known = { hardware, software, fractionObstructed, lastAnswerMs };
     return { ...this._current.reply(), ...defined({ ...known, ...(isFresh && measured) }) };
   }
 
@@ -196,7 +198,7 @@ export class DishMonitor {
     this._reading = reading;
     this._failures = 0;
     this._retryAtMs = Number.NEGATIVE_INFINITY;
-    this._lastAnswerMs = clock.utcMs();
+    this._lastAnswerMs = clock.monotonicMs();
     problems.clear('dish', 'unreachable');
     this._current.show(reading);
   }

@@ -177,6 +177,8 @@ test('a dish is unreachable after three failures, polled with backoff, and found
   }
   expect(asked.length).toBeLessThan(10);
   expect(Math.max(...asked.slice(1).map((at, i) => at - asked[i]!))).toBeLessThanOrEqual(31);
+  clock.leap(3600);
+  expect(clock.utcMs() - watching.reply().lastAnswerMs!).toBe(123_000);
   dish.misbehave({});
   await pollAfter(31);
   expect(states).toEqual(['online', 'unreachable', 'online']);
