@@ -71,10 +71,11 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
 
 /** Makes the table `cells` of `input`. Returns queries for the number of rows that do not count, by reason. */
 async function sumReports(query: Query, files: readonly string[]): Promise<string[]> {
-  // One of the reports with the same id counts.
-  await query(`update input set reason = 'repeated: a report with the same id was read before'
-    from (select key, min(rowid) as first from input where reason is null group by key having count(*) > 1) as twice
-    where input.key = twice.key and input.rowid > twice.first and reason is null`);
+  // Of the reports with the same id, the longest counts: a hidden page that was reported as ended may have played on.
+  await query(`update input set reason = 'repeated: another report with the same id counts'
+    from (select key, arg_max(rowid, (watchedSeconds, -rowid)) as longest from input where reason is null
+      group by key having count(*) > 1) as twice
+    where input.key = twice.key and input.rowid != twice.longest and reason is null`);
   await query(`create table cells as ${sql.sumsOf('input where reason is null')}`);
   const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
   const texts = files.filter((file) => !sql.isParquet(file));

@@ -302,12 +302,22 @@ test('sums of reports count a repeated report once, and name what does not count
   const sums = await read([at('')], { trial: 'pilot' });
   expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
   expect(Object.fromEntries(sums.notCounted.map(({ reason, rows }) => [reason, rows]))).toEqual({
-    'repeated: a report with the same id was read before': 2,
+    'repeated: another report with the same id counts': 2,
     'of another trial, or of none': 1,
     'not a line of JSON with fields of a report': 1,
     'a line that is too long or not UTF-8': 2,
     ...{ 'wrong qoe': 2, 'wrong perceivedQoe': 1, 'wrong day': 1, 'wrong observations': 1 },
   });
+});
+
+test('of reports with the same id, the longest counts, in any order', async () => {
+  const all = reports(50);
+  const expected = await read([putLines('whole.ndjson', all)]);
+  const partial = all.map((one) => ({ ...one, watchedSeconds: one.watchedSeconds * 0.9 }));
+  const sums = await read([putLines('both.ndjson', [...partial.slice(25), ...all, ...partial.slice(0, 25)])]);
+  expect(sums.arms.map(({ metrics }) => metrics['watched'])).toEqual(
+    expected.arms.map(({ metrics }) => metrics['watched']),
+  );
 });
 
 test('reports of older pages count, without perceived QoE and bytes', async () => {
