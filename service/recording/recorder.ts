@@ -113,6 +113,7 @@ export class Recorder {
 
   /** Ends the trace. Call it after a leap of UTC: all times of a trace must be of the same clock. */
   onLeap(): void {
+    if (this._trace) this._push(this._trace, ...this._rows.end());
     this._trace = this._end(this._trace);
     this._rows = new TraceRows();
   }

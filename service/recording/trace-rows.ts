@@ -18,14 +18,16 @@ export class TraceRows {
   private _busySeconds = 0;
   /** `time_s` after the last row; undefined after a blank row. */
   private _knownUntil: number | undefined;
+  private _ping: TelemetrySecond | undefined;
 
   /** Takes observations in order of time, at most 1 s long. Returns the completed rows; the header comes first. */
   add(observation: Exclude<Observation, { kind: 'request-latency' }>, ping: TelemetrySecond | undefined): string[] {
     const { startSeconds, endSeconds } = observation;
     const second = Math.floor(startSeconds + 1e-6);
     let rows: string[] = [];
+    this._ping = ping;
     if (second !== this._second) {
-      rows = this._close(ping);
+      rows = this.end();
       this._second = second;
       this._bits = 0;
       this._busySeconds = 0;
@@ -37,7 +39,9 @@ export class TraceRows {
     return rows;
   }
 
-  private _close(ping: TelemetrySecond | undefined): string[] {
+  /** Returns the row of the second of the newest observation. */
+  end(): string[] {
+    const ping = this._ping;
     const isKnown = this._busySeconds >= LEAST_BUSY_SECONDS;
     const rows = isKnown && this.startSecond === undefined ? [HEADER] : [];
     if (isKnown) this.startSecond ??= this._second;
