@@ -1,4 +1,15 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
@@ -95,6 +106,20 @@ test.each([/csv$/, /csv$|json$/])('after %s are moved away, a trace goes on in t
   }
   await made.close();
   expect(readTraces([at()])).toMatchObject([{ durationSeconds: 20, metadata: { startUtcMs: zeroMs + 20_000 } }]);
+});
+
+test('a folder that is gone is reported without its path, which not everybody in the network may know', async () => {
+  const { made, problems, trigger } = await recorder();
+  trigger(1);
+  rmSync(at(), { recursive: true });
+  await made.flush();
+  expect(problems.list().map(({ code, message }) => [code, message])).toEqual([
+    ['over-limit', `old recordings cannot be deleted: ENOENT: no such file or directory, scandir '${basename(at())}'`],
+    ['failed', expect.stringMatching(/^ENOENT: no such file or directory, open 'records-\w+\.jsonl'; lines wait/)],
+  ]);
+  mkdirSync(at());
+  await made.close();
+  expect(numbers()).toEqual([1]);
 });
 
 test('a full disk neither loses nor repeats bytes', async () => {

@@ -10,7 +10,7 @@ import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { type FileSystem, RecordingFolder } from './recording-folder.ts';
 import { LATER_HEADER, TraceRows } from './trace-rows.ts';
-import { appendWhole, openFolder } from './whole-lines.ts';
+import { appendWhole, messageOf, openFolder } from './whole-lines.ts';
 
 export interface RecorderOptions {
   directory: string;
@@ -204,7 +204,7 @@ export class Recorder {
       }
       problems.clear('recording', 'failed');
     } catch (error) {
-      problems.report('recording', 'failed', `${(error as Error).message}; lines wait to be written`);
+      problems.report('recording', 'failed', `${messageOf(error)}; lines wait to be written`);
     }
   }
 
@@ -235,7 +235,7 @@ export class Recorder {
       await this._folder.deleteBeyond(maxBytes - 2 * this._fileBytes - coming, open);
       problems.clear('recording', 'over-limit');
     } catch (error) {
-      problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
+      problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${messageOf(error)}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Appends whole lines to files, and prepares their folder. */
 
 import * as nodeFiles from 'node:fs/promises';
+import { basename } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
 /** Functions of the file system, which tests replace by a full disk. */
@@ -31,4 +32,10 @@ export async function appendWhole(files: AppendFiles, path: string, bytes: Uint8
     await files.truncate(path, size).catch(() => {});
     throw error;
   }
+}
+
+/** The message of an error of the file system without the path of the folder, because clients read it. */
+export function messageOf(error: unknown): string {
+  const { message, path = '' } = error as NodeJS.ErrnoException;
+  return message.replace(path, () => basename(path));
 }

@@ -195,6 +195,18 @@ test('a full disk or folder is seen in the health, the log and the metrics, unti
   ]);
 });
 
+test('a folder that is gone is named to nobody by its path', async () => {
+  const url = await start();
+  await nodeFiles.rm(at(), { recursive: true });
+  const refused = await post(url, lineOf(1));
+  expect(refused.status).toBe(503);
+  expect(await messageOf(refused)).toMatch(
+    /^the disk did not take it: ENOENT: no such file or directory, scandir '[^/]+'$/,
+  );
+  await nodeFiles.mkdir(at());
+  expect((await post(url, lineOf(1))).status).toBe(204);
+});
+
 test('each day and each collector has files of its own, beside a link to nothing in the folder', async () => {
   await nodeFiles.symlink('gone', at('reports-2026-01-01_a.ndjson'));
   let day = 1;

@@ -9,7 +9,7 @@ import { HEALTH, type HttpOptions, type ListenOptions, listen, newHttpServer } f
 import { type Refusal, refusalLog, refuse } from '../../service/api/refusals.ts';
 import { type Clock, REAL_CLOCK } from '../../service/clock.ts';
 import { NO_LOG } from '../../service/log.ts';
-import { type AppendFiles, appendWhole, openFolder } from '../../service/recording/whole-lines.ts';
+import { type AppendFiles, appendWhole, messageOf, openFolder } from '../../service/recording/whole-lines.ts';
 import type { ServiceOptions } from '../../service/start-service.ts';
 import { parseSessionReport } from '../session-report.ts';
 
@@ -113,7 +113,7 @@ function validLines(body = ''): string[] {
 function refusalOf(error: Error): Omit<Refusal, 'address'> {
   if (error instanceof InputError) return { status: 400, code: 'invalid-report', message: error.message };
   if (error instanceof FolderFullError) return { status: 507, code: 'full', message: error.message };
-  return { status: 503, code: 'not-written', message: `the disk did not take it: ${error.message}` };
+  return { status: 503, code: 'not-written', message: `the disk did not take it: ${messageOf(error)}` };
 }
 
 /** Deletes the files of reports of days that ended before a time. */
