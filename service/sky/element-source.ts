@@ -3,12 +3,12 @@
  * is for starts without internet. If elements are too old to locate satellites, they are not fresh.
  *
  * Everybody in the network can read its problems, and URLs may contain secrets. Messages therefore consist of texts of
- * this file, error codes, and URLs without their query, never of messages of a library or a server.
+ * this file, error codes, names of files, and URLs without their query, never of messages of a library or a server.
  */
 
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { check, InputError } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
@@ -44,7 +44,7 @@ export class ElementSource {
   constructor(private readonly _options: ElementSourceOptions) {
     const { source, cacheDirectory } = _options;
     this._url = /^https?:\/\//i.test(source) ? new URL(source) : undefined;
-    this._name = this._url === undefined ? source : `${this._url.origin}${this._url.pathname}`;
+    this._name = this._url === undefined ? basename(source) : `${this._url.origin}${this._url.pathname}`;
     const digest = createHash('sha256').update(source).digest('hex');
     this._copy = join(cacheDirectory, `elements-${digest.slice(0, 16)}.tle`);
   }

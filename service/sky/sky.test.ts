@@ -98,7 +98,7 @@ test('the source of elements reads a file, and reports elements that are too old
   expect(elements.fresh).toEqual([]);
 });
 
-test('the source of elements reports what it cannot read, without the query of a URL or what a server says', async () => {
+test('the source of elements reports what it cannot read, without a folder, the query of a URL or what a server says', async () => {
   writeFileSync(at('garbage.tle'), '\u0000\u0001');
   const server = await serving(({ url = '' }, response) => {
     const endless = () => response.write(' '.repeat(1e6), (error) => error || endless());
@@ -111,8 +111,8 @@ test('the source of elements reports what it cannot read, without the query of a
   const none =
     'expected two-line elements (lines of 69 characters that begin with 1 and 2, with their checksums), got none in 1 lines';
   for (const [address, message] of Object.entries({
-    [at('none.tle')]: expect.stringContaining('none.tle'),
-    [at('garbage.tle')]: expect.stringContaining('garbage.tle'),
+    [at('none.tle')]: 'none.tle: it cannot be read (ENOENT)',
+    [at('garbage.tle')]: `garbage.tle: ${none}`,
     [`${server.url}/endless`]: expect.stringContaining('/endless: expected at most 32000000 characters, got 3'),
     [`${server.url}/page?key=hunter2`]: `${server.url}/page: ${none}`,
     [`${server.url}/none?key=hunter2`]: `${server.url}/none: expected an answer with success, got 403`,
