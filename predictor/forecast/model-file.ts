@@ -74,9 +74,9 @@ function checkHeader(file: Record<string, unknown>, where: string): number {
   for (const [i, feature] of FEATURES.entries()) {
     check(names[i] === feature.name, `${where}.features[${i}]`, JSON.stringify(feature.name), names[i]);
   }
-  const stepEnds = requireAscending(file['stepEndsSeconds'], `${where}.stepEndsSeconds`, Number.POSITIVE_INFINITY);
+  const stepEnds = requireAscending(file['stepEndsSeconds'], `${where}.stepEndsSeconds`, 3600);
   const levels = requireAscending(file['levels'], `${where}.levels`, 1);
-  check(levels.length % 2 === 1, `${where}.levels`, 'an odd number of levels', levels);
+  check(levels.length % 2 === 1 && levels.length > 1, `${where}.levels`, 'an odd number of levels, 3 or more', levels);
   requireCorrelation(file['rankCorrelation'], `${where}.rankCorrelation`);
   return stepEnds.length * levels.length;
 }

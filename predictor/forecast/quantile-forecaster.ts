@@ -348,7 +348,7 @@ export type Layer = readonly Float32Array[];
 export interface ModelOutline {
   /** As in a forecast. */
   stepEndsSeconds: readonly number[];
-  /** As in a forecast, an odd number. */
+  /** As in a forecast, an odd number, at least 3: the recalibration needs a spread. */
   levels: readonly number[];
   /** Correlation of the ranks of adjacent steps, 0 to below 1. */
   rankCorrelation: number;

@@ -69,8 +69,8 @@ export function checkModelCard(value: unknown): ModelCard {
   check(output['unit'] === OUTPUT_UNIT, 'card.output.unit', JSON.stringify(OUTPUT_UNIT), output['unit']);
   const stepEnds = requireAscending(output['stepEndsSeconds'], 'card.output.stepEndsSeconds', 3600);
   const levels = requireAscending(output['levels'], 'card.output.levels', 1);
-  const isCentred = levels.length % 2 === 1 && levels[levels.length >> 1] === 0.5;
-  check(isCentred, 'card.output.levels', 'an odd number of levels with 0.5 in the middle', levels.join(', '));
+  const isCentred = levels.length % 2 === 1 && levels.length > 1 && levels[levels.length >> 1] === 0.5;
+  check(isCentred, 'card.output.levels', 'an odd number of levels, 3 or more, 0.5 in the middle', levels.join(', '));
   requireCorrelation(card['rankCorrelation'], 'card.rankCorrelation');
 
   const example = requireObject(card['check'], 'card.check');
