@@ -97,15 +97,30 @@ test('a recording has a trace per download, from the first busy second on, and n
 test.each([/csv$/, /csv$|json$/])('after %s are moved away, a trace goes on in time', async (moved) => {
   const { made } = await recorder();
   const zeroMs = clock.utcMs();
-  observe(made, zeroMs, { from: 0, to: 21, bits: 4e6 });
-  await made.flush();
-  for (const name of readdirSync(at())) if (moved.test(name)) unlinkSync(at(name));
-  for (let from = 21; from < 40; from++) {
-    observe(made, zeroMs, { from, to: from + 1, bits: 4e6 });
+  const seconds = async (from: number, to: number, bits?: number) => {
+    observe(made, zeroMs, { from, to, ...(bits && { bits }) });
     await made.flush();
-  }
+  };
+  const move = () => {
+    for (const name of readdirSync(at())) if (moved.test(name)) unlinkSync(at(name));
+  };
+  const expectTrace = (startSeconds: number, durationSeconds: number) =>
+    expect(readTraces([at()])).toMatchObject([
+      { durationSeconds, metadata: { startUtcMs: zeroMs + startSeconds * 1000 } },
+    ]);
+  await seconds(0, 21, 4e6);
+  move();
+  await seconds(21, 22, 4e6);
+  expectTrace(20, 1);
+  await seconds(22, 24);
+  expectTrace(20, 2);
+  move();
+  // A row that begins a gap is no trace.
+  await seconds(24, 25);
+  expect(readdirSync(at()).filter((name) => name.endsWith('csv'))).toEqual([]);
+  await seconds(30, 50, 4e6);
   await made.close();
-  expect(readTraces([at()])).toMatchObject([{ durationSeconds: 20, metadata: { startUtcMs: zeroMs + 20_000 } }]);
+  expectTrace(30, 20);
 });
 
 test('a folder that is gone is reported without its path, which not everybody in the network may know', async () => {

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { type FileSystem, RecordingFolder } from './recording-folder.ts';
-import { LATER_HEADER, TraceRows } from './trace-rows.ts';
+import { HEADER, isBlank, TraceRows } from './trace-rows.ts';
 import { appendWhole, messageOf, openFolder } from './whole-lines.ts';
 
 export interface RecorderOptions {
@@ -151,8 +151,9 @@ export class Recorder {
     return file;
   }
 
-  /** `startMs`: UTC of the first row. */
-  private _beginTrace(startMs: number): RecordingFile {
+  /** `zeroMs`: UTC of time 0 of the trace. `seconds`: time of its first row. */
+  private _beginTrace(zeroMs: number, seconds = 0): RecordingFile {
+    const startMs = zeroMs + 1000 * seconds;
     const stem = this._folder.newStem('trace', startMs);
     const where = this._options.place?.() ?? 'unknown place';
     const startUtc = new Date(startMs).toISOString();
@@ -163,26 +164,25 @@ export class Recorder {
       start_utc: startUtc,
       source: 'leo-abr serve: what players reported, with the ping of the dish',
     };
-    const text = `${JSON.stringify(sidecar)}\n`;
     // The sidecar is written first, so that no trace on the disk lacks it.
-    this._writeBeside(stem, text);
-    return Object.assign(this._begin(stem, 'csv'), { sidecar: text });
-  }
-
-  private _writeBeside(stem: string, sidecar: string): void {
     const beside = this._begin(stem, 'json');
-    this._push(beside, sidecar);
+    this._push(beside, `${JSON.stringify(sidecar)}\n`);
     this._end(beside);
+    return Object.assign(this._begin(stem, 'csv'), { zeroMs });
   }
 
-  /** If somebody has moved a trace away, its later rows are a trace, too. */
-  private _beginAgain(file: RecordingFile): void {
-    const { path, sidecar, stem } = file;
-    if (sidecar === '' || file.writtenBytes === 0 || existsSync(path)) return;
-    file.writtenBytes = 0;
-    file.waiting.unshift(LATER_HEADER);
-    this._waitingSize += LATER_HEADER.length;
-    if (!existsSync(`${stem}.json`)) this._writeBeside(stem, sidecar);
+  /** If somebody has moved a trace away, its later rows are another trace. */
+  private _divert(file: RecordingFile): void {
+    if (file.writtenBytes === 0 || Number.isNaN(file.zeroMs) || existsSync(file.path)) return;
+    const rows = file.waiting.splice(0);
+    this._waitingSize -= rows.join('').length;
+    if (isBlank(rows[0])) rows.shift();
+    if (rows.length === 0) return;
+    const later = this._beginTrace(file.zeroMs, Number.parseInt(rows[0]!, 10));
+    this._push(later, HEADER, ...rows);
+    later.isEnded = file.isEnded;
+    file.isEnded = true;
+    if (this._trace === file) this._trace = later;
   }
 
   private _push(file: RecordingFile, ...lines: string[]): void {
@@ -199,6 +199,7 @@ export class Recorder {
     const { problems } = this._options;
     try {
       for (const file of this._open) {
+        this._divert(file);
         while (file.waiting.length > 0) await this._writeLines(file);
         if (file.isEnded) this._open.delete(file);
       }
@@ -211,7 +212,6 @@ export class Recorder {
   /** Writes the waiting lines of a file. If that fails, they wait again. */
   private async _writeLines(file: RecordingFile): Promise<void> {
     const { files } = this._options;
-    this._beginAgain(file);
     const lines = file.waiting.splice(0);
     const text = lines.join('');
     const bytes = Buffer.from(text);
@@ -240,10 +240,10 @@ export class Recorder {
   }
 }
 
-/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. `sidecar`: a trace's, as text. */
+/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. `zeroMs` is NaN without a trace. */
 function newFile(stem: string, extension: string, beganMs: number) {
   const waiting: string[] = [];
-  return { stem, path: `${stem}.${extension}`, beganMs, waiting, sidecar: '', writtenBytes: 0, isEnded: false };
+  return { stem, path: `${stem}.${extension}`, beganMs, waiting, zeroMs: Number.NaN, writtenBytes: 0, isEnded: false };
 }
 
 function lossText(count: number): string {

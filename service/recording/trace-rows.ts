@@ -6,9 +6,8 @@ import type { TelemetrySecond } from '../telemetry.ts';
 /** The throughput of a second is known if downloads took at least this much of it. */
 const LEAST_BUSY_SECONDS = 0.5;
 
-const HEADER = 'time_s,throughput_mbps,rtt_ms,loss\n';
-/** Begins the file of later rows, whose times count from the same second. */
-export const LATER_HEADER = `${HEADER}0,,,\n`;
+export const HEADER = 'time_s,throughput_mbps,rtt_ms,loss\n';
+export const isBlank = (row: string | undefined) => row?.endsWith(',,,\n') === true;
 
 export class TraceRows {
   /** Time of the first row, which is 0 in the trace; undefined before the first row. */
