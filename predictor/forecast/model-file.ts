@@ -76,7 +76,8 @@ function checkHeader(file: Record<string, unknown>, where: string): number {
   }
   const stepEnds = requireAscending(file['stepEndsSeconds'], `${where}.stepEndsSeconds`, 3600);
   const levels = requireAscending(file['levels'], `${where}.levels`, 1);
-  check(levels.length % 2 === 1 && levels.length > 1, `${where}.levels`, 'an odd number of levels, 3 or more', levels);
+  const isCentred = levels.length % 2 === 1 && levels.length > 1 && levels[levels.length >> 1] === 0.5;
+  check(isCentred, `${where}.levels`, 'an odd number of levels, 3 or more, 0.5 in the middle', levels.join(', '));
   requireCorrelation(file['rankCorrelation'], `${where}.rankCorrelation`);
   return stepEnds.length * levels.length;
 }
