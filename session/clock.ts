@@ -162,7 +162,7 @@ export class LateAnswers {
     for (const settle of this._pending) settle();
   }
 
-  /** The session is over. A page need not detach the plugin from a player that it destroys. */
+  /** A session ends. This frees the browser's observer, too: no page has to detach the plugin from a destroyed player. */
   stop(): void {
     this.settle();
     if (this._responses) this._responses.stop();

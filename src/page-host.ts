@@ -42,9 +42,9 @@ const KEPT = 32;
 const SLACK_MS = 5;
 
 /**
- * An observer of what comes from now on, because the browser's list of entries may be full, or long. What was there
- * before shows that the browser tells. An entry is found by the size of its body, because URLs repeat, also in other
- * players, and are redirected. Servers of other origins without `Timing-Allow-Origin` report no sizes.
+ * An observer of what comes from now on, because the browser's list of entries may be full, or long. Earlier entries
+ * (`buffered`) show that the browser has entries at all. An entry is found by the size of its body, because URLs repeat,
+ * also in other players, and are redirected. Servers of other origins without `Timing-Allow-Origin` report no sizes.
  */
 export function watchResponses(): ResponseWatch | undefined {
   return attempt(() => {

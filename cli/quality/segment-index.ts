@@ -4,7 +4,7 @@ import { InputError } from '../../abr/errors.ts';
 import { bytesOf, type Piece, type StreamSegment } from './pieces.ts';
 
 const HEADER_BYTES = 8;
-/** An index without segments, with long times. */
+/** An index without segments, whose times have 64 bits. */
 const LEAST_BYTES = 40;
 const EXPECTED = 'an MP4 file with an index of its segments (the box "sidx")';
 

@@ -55,7 +55,7 @@ export interface HttpUse {
   onRefusal(refusal: Refusal): void;
   /** Lists the methods and paths, or names the document that does. */
   routes: string;
-  /** Media types of bodies. */
+  /** Media types that a request's body may have. */
   types: readonly string[];
   /** Whether the token may be in the query, because beacons have no headers. Default: false. */
   hasQueryToken?: boolean;

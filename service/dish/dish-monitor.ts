@@ -54,7 +54,7 @@ export class DishMonitor {
   private _isBusy = false;
   private _failures = 0;
   private _retryAtMs = Number.NEGATIVE_INFINITY;
-  /** Monotonic. */
+  /** Monotonic time. */
   private _lastAnswerMs: number | undefined;
   /** Monotonic time at which second 0 of the dish ended; undefined without a history. */
   private _zeroMs: number | undefined;

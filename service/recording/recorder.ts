@@ -171,7 +171,7 @@ export class Recorder {
     return Object.assign(this._begin(stem, 'csv'), { zeroMs });
   }
 
-  /** If somebody has moved a trace away, its later rows are another trace. */
+  /** If the file of a trace was moved away, its later rows are another trace. */
   private _divert(file: RecordingFile): void {
     if (file.writtenBytes === 0 || Number.isNaN(file.zeroMs) || existsSync(file.path)) return;
     const rows = file.waiting.splice(0);
@@ -240,7 +240,7 @@ export class Recorder {
   }
 }
 
-/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. `zeroMs` is NaN without a trace. */
+/** `beganMs` is monotonic. `waiting` has complete lines that are not in the file yet. `zeroMs`: UTC of a trace's time 0. */
 function newFile(stem: string, extension: string, beganMs: number) {
   const waiting: string[] = [];
   return { stem, path: `${stem}.${extension}`, beganMs, waiting, zeroMs: Number.NaN, writtenBytes: 0, isEnded: false };

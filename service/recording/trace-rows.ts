@@ -38,7 +38,7 @@ export class TraceRows {
     return rows;
   }
 
-  /** Returns the row of the second of the newest observation. */
+  /** Returns the row of the second that the newest observation is in. */
   end(): string[] {
     const ping = this._ping;
     const isKnown = this._busySeconds >= LEAST_BUSY_SECONDS;

@@ -109,8 +109,8 @@ export class DashPort implements PlayerPort {
   }
 
   /**
-   * Switches: returns the representation for dash.js. If the page allows a higher bitrate than before, dash.js replaces what is
-   * buffered from 1.5 segments on. The switch waits for the download in flight, which dash.js would not abandon for it later.
+   * Switches: returns the representation for dash.js. During a download it is the present one, because dash.js abandons no
+   * download for the current one. If the page allows a higher bitrate, dash.js replaces the buffer from 1.5 segments on.
    */
   switchTo(choice: Choice, isLoading: boolean): Representation | undefined {
     if (isLoading) return this._context!.getRepresentation();

@@ -58,7 +58,7 @@ export class Requests {
     };
   }
 
-  /** The video segment that hls.js is loading; in parts, also between them, until hls.js stops, which it does without an event. */
+  /** The video segment that hls.js is loading, in parts also between them. No event tells that hls.js stops loading. */
   loading(): Fragment | undefined {
     const { _hls: hls, _requests: requests } = this;
     const isStopped = !hls.loadingEnabled || !hls.bufferingEnabled || (isPaused(hls.media) && isFull(hls));

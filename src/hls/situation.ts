@@ -87,7 +87,7 @@ function bufferTargetSeconds({ maxBufferSize, maxBufferLength, maxMaxBufferLengt
   return Math.min(Math.max(sizeSeconds, maxBufferLength), maxMaxBufferLength);
 }
 
-/** hls.js need not load now. */
+/** The buffer has as much as hls.js loads ahead. */
 export function isFull({ mainForwardBufferInfo, maxBufferLength }: Hls): boolean {
   return (mainForwardBufferInfo?.len || 0) >= maxBufferLength;
 }

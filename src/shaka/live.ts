@@ -161,7 +161,7 @@ export class CatchUp extends ElementRate {
     };
   }
 
-  /** As the page has it. Its target may change while the rate is the plugin's. */
+  /** The page's settings. The page may change the target while the plugin sets the rate. */
   private _liveSync(): LiveSync {
     const { liveSync } = this._player.getConfiguration().streaming;
     const { targetLatency } = liveSync;

@@ -71,7 +71,7 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
 
 /** Makes the table `cells` of `input`. Returns queries for the number of rows that do not count, by reason. */
 async function sumReports(query: Query, files: readonly string[]): Promise<string[]> {
-  // Of the reports with the same id, the longest counts: a hidden page that was reported as ended may have played on.
+  // A page that is hidden sends a report, and may play on. Its last report has the same id, and the longest time.
   await query(`update input set reason = 'repeated: another report with the same id counts'
     from (select key, arg_max(rowid, (watchedSeconds, -rowid)) as longest from input where reason is null
       group by key having count(*) > 1) as twice
