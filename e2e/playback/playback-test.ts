@@ -480,10 +480,11 @@ function installLab(): void {
       const deadline = performance.now() + 40_000;
       while (!condition(lab)) {
         if (performance.now() > deadline) {
-          const { currentTime, readyState } = lab.video;
+          const { currentTime, readyState, playbackRate } = lab.video;
           const { requests, decisions } = lab;
           const faults = lab.faults.map(({ code, message }) => `${code}: ${message}`);
-          const seen = { currentTime, readyState, decisions: decisions.length, requests, faults };
+          const live = decisions.at(-1)?.state.live;
+          const seen = { currentTime, readyState, playbackRate, live, decisions: decisions.length, requests, faults };
           throw new Error(`not within 40 s: ${what}; ${JSON.stringify(seen)}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 20));
