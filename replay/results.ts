@@ -137,7 +137,7 @@ export interface Estimate {
 /** The bootstrap's units: recording groups, recordings, or a mixture over several data sets. */
 export type ResampledBy = 'groups' | 'recordings' | 'mixed';
 
-/** One algorithm on one data set, or on `ALL_DATASETS`. replay/evaluation/README.md defines the figures. */
+/** One algorithm on one data set, or on `ALL_DATASETS`. replay/evaluation/README.md defines the other figures. */
 export interface SummaryRow {
   dataset: string;
   algorithm: string;

@@ -1,4 +1,4 @@
-/** Figures of the start of a session on demand, which every viewer sees. README.md defines them. */
+/** Figures of the start of a session on demand, which every viewer sees. `FirstMinute` defines them. */
 
 import { perceivedQoe } from '../../../abr/index.ts';
 import type { FirstMinute, SessionResult } from '../../results.ts';
