@@ -1,11 +1,21 @@
-/** MPC-L without forecasts, for comparisons. */
+/** MPC-L without a part of it, for comparisons. */
 
 import type { Controller, PlayerState } from '../abr/controller.ts';
 import type { ValidForecast } from '../abr/forecast.ts';
 import { robustThroughput } from '../abr/state/robust-throughput.ts';
 import { validForecast } from '../abr/valid-forecast.ts';
 
-/** `controller`: an MPC-L that paces. It gets no forecast but `harmonicSpread`. */
+/** `controller`: an MPC-L. The player sets the playback rate. */
+export function withoutPace(controller: Controller): Controller {
+  return {
+    name: controller.name,
+    decide: (state, forecast) => controller.decide(state, forecast),
+    reconsider: (state, inFlight, forecast) => controller.reconsider!(state, inFlight, forecast),
+    keepsForSeconds: (state, inFlight) => controller.keepsForSeconds!(state, inFlight),
+  };
+}
+
+/** `controller`: an MPC-L. It gets no forecast but `harmonicSpread`. */
 export function withoutForecast(controller: Controller): Controller {
   return {
     name: controller.name,

@@ -92,6 +92,14 @@ test.each(UNLIKE)('%s: bits in another unit change no choice', (name) => {
   });
 });
 
+test('mpc-l:no-rate decides as mpc-l, and sets no playback rate', () => {
+  const [noRate, mpcL] = [createController('mpc-l:no-rate'), createController('mpc-l')];
+  expect(noRate.pace).toBeUndefined();
+  forAll([anyQuestion()], { numRuns: 20, seed: 5 }, ({ state, forecast }) => {
+    expect(noRate.decide(state, forecast).representation).toBe(mpcL.decide(state, forecast).representation);
+  });
+});
+
 test('suggests the name that is spelt alike', () => {
   const suggested = (name: string) => /did you mean (.*)\?/.exec(suggestion(ALGORITHM_NAMES, name))?.[1];
   const given = ['mcp-d', 'MPC-L', 'throughputs', 'mpc-l:risk0.5', 'bla', 'no-such-name', ''];

@@ -4,12 +4,12 @@ import type { Controller } from '../abr/controller.ts';
 import { check, InputError, unknownName } from '../abr/errors.ts';
 import { createMpcD, type MpcDOptions } from '../abr/mpc/mpc-d.ts';
 import { MpcO } from '../abr/mpc/mpc-o.ts';
-import { createLiveMpcL, type LiveMpcLOptions } from '../abr/mpc-l/live/live-mpc-l.ts';
+import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../abr/mpc-l/live/path-plan.ts';
-import { DEFAULT_RISK } from '../abr/mpc-l/options.ts';
+import { DEFAULT_RISK, type MpcLOptions } from '../abr/mpc-l/options.ts';
 import { USUAL_PRICE_PER_MBPS } from '../abr/qoe/perceived-qoe.ts';
 import type { Objective } from '../abr/qoe/qoe.ts';
-import { withoutForecast } from './ablations.ts';
+import { withoutForecast, withoutPace } from './ablations.ts';
 import type { CatchUp } from './catch-up.ts';
 import { isOwnAlgorithm, type OwnControllers } from './own-algorithm.ts';
 import { Bola } from './rivals/bola.ts';
@@ -62,7 +62,7 @@ const NAMED_RISKS = [0, 0.1, 0.25, 0.5, 1];
 const NAMED_WATCH_SECONDS = [60, 120, Number.POSITIVE_INFINITY];
 const NAMED_PRICES = [0, 0.25, 0.5, 1, 2];
 
-const mpcL = (name: string, own: LiveMpcLOptions = {}, known: Known = {}): [string, Known] => {
+const mpcL = (name: string, own: MpcLOptions = {}, known: Known = {}): [string, Known] => {
   const create = (options: ControllerOptions) => createLiveMpcL({ ...options, ...own, name });
   return [name, { objective: 'perceived', forecaster: 'built-in', create, ...known }];
 };
@@ -70,6 +70,10 @@ const mpcL = (name: string, own: LiveMpcLOptions = {}, known: Known = {}): [stri
 const NO_FORECAST: Known = {
   forecaster: undefined,
   create: (options) => withoutForecast(createLiveMpcL({ ...options, name: 'mpc-l:no-forecast' })),
+};
+
+const NO_RATE: Known = {
+  create: (options) => withoutPace(createLiveMpcL({ ...options, name: 'mpc-l:no-rate' })),
 };
 
 const mpcD = (name: string, own: MpcDOptions = {}, known: Known = {}): [string, Known] => {
@@ -94,7 +98,7 @@ const KNOWN: ReadonlyMap<string, Known> = new Map<string, Known>([
   mpcL('mpc-l'),
   mpcL('mpc-l:linear', {}, { objective: 'linear' }),
   mpcL('mpc-l:log', {}, { objective: 'log' }),
-  mpcL('mpc-l:no-rate', { rate: false }),
+  mpcL('mpc-l:no-rate', {}, NO_RATE),
   mpcL('mpc-l:no-abandon', { abandon: false }),
   mpcL('mpc-l:no-forecast', {}, NO_FORECAST),
   mpcL('mpc-l:no-handover', {}, { forecaster: 'built-in:no-handover' }),

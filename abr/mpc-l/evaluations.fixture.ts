@@ -3,10 +3,9 @@
 import type { PlayerState } from '../controller.ts';
 import type { QuantileForecast } from '../forecast.ts';
 import { CapacityRanks, Futures } from './futures.ts';
-import { BINS } from './mpc-l.ts';
 import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
 import { type Evaluation, laterSegments, SegmentOutcomes, tailWeightOf } from './segment-outcomes.ts';
-import { ValueFunction } from './value-function.ts';
+import { MOST_BINS, ValueFunction } from './value-function.ts';
 
 const LATENCY_SECONDS = 0.05;
 
@@ -14,7 +13,7 @@ const LATENCY_SECONDS = 0.05;
 export function planOf(state: PlayerState, forecast: QuantileForecast, given: MpcLOptions = {}) {
   const options = resolveMpcLOptions(given);
   const futures = new Futures(options.tuning.futures, options.seed);
-  const ranks = new CapacityRanks(BINS, tailWeightOf(options));
+  const ranks = new CapacityRanks(MOST_BINS, tailWeightOf(options));
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
   const later = new ValueFunction(laterSegments(state, options, futures.steps, ranks, LATENCY_SECONDS));
   const outcomes = new SegmentOutcomes(state, options, futures, ranks);

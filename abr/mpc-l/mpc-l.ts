@@ -21,8 +21,6 @@ import {
 } from './segment-outcomes.ts';
 import { MOST_BINS } from './value-function.ts';
 
-/** Rank bins in the value function. */
-export const BINS = MOST_BINS;
 const MAX_ABANDONMENTS = 4;
 /** No download is abandoned this soon after its request. MPC-D's rule has no forecast, so it waits longer. */
 const SETTLE_SECONDS = 0.3;
@@ -50,13 +48,12 @@ export interface LivePart {
     ceilingBps(state: PlayerState): number;
     replacement(state: PlayerState, inFlight: InFlight): number;
   };
-  /** The pace; towards the target without a forecast. Absent if the player sets the rate. */
-  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
+  /** The pace; towards the target without a forecast. */
+  pace(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
 }
 
 export class MpcL implements Controller {
   readonly name: string;
-  readonly pace?: NonNullable<Controller['pace']>;
   private readonly _options: ResolvedMpcLOptions;
   private readonly _futures: Futures;
   private readonly _ranks: CapacityRanks;
@@ -68,12 +65,9 @@ export class MpcL implements Controller {
     this.name = name;
     this._options = options;
     this._futures = new Futures(options.tuning.futures, options.seed);
-    this._ranks = new CapacityRanks(BINS, tailWeightOf(options));
+    this._ranks = new CapacityRanks(MOST_BINS, tailWeightOf(options));
     this._live = live;
     this._fallback = createMpcD({ name, abandon, live: live.fallback });
-    if (live.pace) {
-      this.pace = (state, inFlight, forecast) => live.pace!(state, inFlight, usableForecast(forecast, state, inFlight));
-    }
   }
 
   /** Chooses the representation with the highest score over the futures; MPC-D's choice without a usable forecast. */
@@ -157,6 +151,10 @@ export class MpcL implements Controller {
     const liveSeconds = isSlowed ? SLOWED_KEPT_SECONDS : LIVE_KEPT_SECONDS;
     const keptSeconds = state.live ? liveSeconds : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
     return Math.max(Math.min(1, keptSeconds), this._mustKeepSeconds(state, inFlight));
+  }
+
+  pace(state: PlayerState, inFlight: InFlight | undefined, forecast?: ValidForecast): Pace {
+    return this._live.pace(state, inFlight, usableForecast(forecast, state, inFlight));
   }
 
   private _keptPart(state: PlayerState, representation: number): Pick<Decision, 'keepsForSeconds'> {

@@ -95,12 +95,6 @@ test('abandons a download that would stall for long, and keeps one that comes in
   expect([withLeast(0.3), withLeast(0.6)]).toEqual([expect.objectContaining({ representation: 2 }), 'keep']);
 });
 
-test('without `rate` the player sets the pace, and the decisions are the same', () => {
-  const [without, pacing] = [createLiveMpcL({ rate: false }), createLiveMpcL()];
-  expect(without.pace).toBeUndefined();
-  expect(without.decide(steadyState(), forecastOf(10e6))).toEqual(pacing.decide(steadyState(), forecastOf(10e6)));
-});
-
 test.each([1e308, -1e308])('for a segment at second %f no plan exists: the player decides', (firstChunkAtSeconds) => {
   const state = steadyState({}, { firstChunkAtSeconds });
   expect(() => createLiveMpcL().decide(state, forecastOf(10e6))).toThrow('no plan has a value');

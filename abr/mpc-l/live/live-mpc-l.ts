@@ -4,7 +4,7 @@
  * ../README.md has the data flow, docs/findings.md the results.
  */
 
-import type { Controller, PlayerState } from '../../controller.ts';
+import type { Controller, InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { QuantileForecast } from '../../forecast.ts';
 import { type LivePart, MpcL } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
@@ -14,35 +14,28 @@ import { paceOf } from './pace.ts';
 import { PathPlan } from './path-plan.ts';
 import { SlowedLink } from './slowed-link.ts';
 
-export interface LiveMpcLOptions extends MpcLOptions {
-  /** Whether the controller sets the playback rate instead of the player's own catch-up. Default true. */
-  rate?: boolean;
-}
-
-export function createLiveMpcL({ rate = true, ...options }: LiveMpcLOptions = {}): Controller {
+export function createLiveMpcL(options: MpcLOptions = {}): Controller {
   const resolved = resolveMpcLOptions(options);
-  return new MpcL(resolved, new LiveEdge(resolved, rate));
+  return new MpcL(resolved, new LiveEdge(resolved));
 }
 
 /** MPC-L's plan of live streams: the chunks of requests in futures of 0.1 s. */
 class LiveEdge implements LivePart {
   readonly fallback = new PathPlan();
   readonly slowed: SlowedLink;
-  readonly pace?: NonNullable<LivePart['pace']>;
   private readonly _options: ResolvedMpcLOptions;
   private _link: LinkFutures | undefined;
   /** `reconsider` and `pace` share the state of a tick. `decide`, which draws more futures, gets a state of its own. */
   private _latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
 
-  constructor(options: ResolvedMpcLOptions, isPacing: boolean) {
+  constructor(options: ResolvedMpcLOptions) {
     this._options = options;
     this.slowed = new SlowedLink(options);
-    if (!isPacing) return;
-    this.pace = (state, inFlight, forecast) =>
-      paceOf(state, inFlight, {
-        options,
-        plan: forecast && { forecast, outcomes: this.outcomes(state, forecast, 1) },
-      });
+  }
+
+  pace(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace {
+    const plan = forecast && { forecast, outcomes: this.outcomes(state, forecast, 1) };
+    return paceOf(state, inFlight, { options: this._options, plan });
   }
 
   outcomes(state: PlayerState, forecast: QuantileForecast, copies?: number): LiveOutcomes {
