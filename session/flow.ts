@@ -293,11 +293,6 @@ export class Flow {
     return { representationId, message: `${decision.controller}: ${decision.reason}` };
   }
 
-  /** Index of the video segment requested last. */
-  get lastIndex(): number | undefined {
-    return this.session.last?.index;
-  }
-
   /** A video request is under way. */
   get isLoading(): boolean {
     return this.session.active !== undefined;

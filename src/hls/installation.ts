@@ -1,7 +1,7 @@
-/** Installs the core in the players that the page makes with the controller, one after the other; and removes it. */
+/** Installs the flow in the players that the page makes with the controller, one after the other; and removes it. */
 
 import type Hls from 'hls.js';
-import type { LevelLoadedData, MediaAttachedData } from 'hls.js';
+import type { MediaAttachedData } from 'hls.js';
 import type { ResolvedOptions } from '../../session/assemble.ts';
 import { Flow } from '../../session/flow.ts';
 import type { Events } from '../../session/page/events.ts';
@@ -10,13 +10,14 @@ import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../ada
 import { rungsOf } from './levels.ts';
 import { keepPartEnds } from './part-ends.ts';
 import { classOf, type HlsHandlers, whyUnsupported } from './player.ts';
-import { HlsPort } from './port.ts';
+import { type Connection, HlsPort } from './port.ts';
 import { installCmcd, Requests } from './requests.ts';
 
 export class HlsInstallation implements Installation {
   readonly flow: Flow;
+  /** Whether the plugin chose the level that plays, and watches its downloads. */
+  isInCharge = false;
   private readonly _port: HlsPort;
-  private _requests!: Requests;
   private readonly _undo = new UndoList();
   private readonly _mediaUndo = new UndoList();
   /** How to leave the players that hls.js has made for interstitials and I-frames. */
@@ -26,7 +27,6 @@ export class HlsInstallation implements Installation {
   private _restoreTarget = () => {};
   private _target: unknown;
   private _hasSource = false;
-  private _isInCharge = false;
   private _isDetached = false;
 
   constructor(
@@ -39,11 +39,6 @@ export class HlsInstallation implements Installation {
 
   isActive(): boolean {
     return this._port.connection !== undefined;
-  }
-
-  /** Whether the plugin chose the level that plays, and watches its downloads. */
-  get isInCharge(): boolean {
-    return this._isInCharge;
   }
 
   /** Whether the plugin decides for this player. */
@@ -68,9 +63,8 @@ export class HlsInstallation implements Installation {
   private _connect(hls: Hls, firstLevel: () => number): void {
     const { flow } = this;
     const { config } = hls;
-    const requests = new Requests(hls, flow);
-    this._requests = requests;
-    this._port.connection = { hls, firstLevel, loading: () => requests.loading() };
+    const state = { playlistSeconds: 0, switchedAtMs: Number.NEGATIVE_INFINITY };
+    this._port.connection = { hls, firstLevel, requests: new Requests(hls, flow), ...state };
     const setTest = (isOn: boolean) => {
       config.testBandwidth = isOn;
     };
@@ -79,7 +73,7 @@ export class HlsInstallation implements Installation {
       override(false, () => config.testBandwidth, setTest),
       installCmcd(config, flow),
       keepPartEnds(hls, flow.guard),
-      listen(hls, EMITTER_METHODS, this._handlers(hls), flow.guard),
+      listen(hls, EMITTER_METHODS, this._handlers(this._port.connection), flow.guard),
       listen(hls, EMITTER_METHODS, this._port.failures.handlers(hls), flow.guard),
     );
   }
@@ -91,9 +85,9 @@ export class HlsInstallation implements Installation {
     return flow.guard(() => {
       if (this._port.allowed().length === 0) return undefined;
       // hls.js would load the playlist of another level at once.
-      if (hls.loadLevel >= 0 && this._port.isBusy(flow.lastIndex)) return hls.loadLevel;
+      if (hls.loadLevel >= 0 && this._port.isBusy(flow.session.last?.index)) return hls.loadLevel;
       const choice = flow.decide();
-      this._isInCharge = choice !== undefined;
+      this.isInCharge = choice !== undefined;
       return choice && this._port.levelOf(choice);
     });
   }
@@ -106,8 +100,6 @@ export class HlsInstallation implements Installation {
     this.flow.guard(() => this.flow.sourceEnded());
     this._disconnect();
     this._hasSource = false;
-    this._port.playlistSeconds = 0;
-    this._port.switchedAtMs = Number.NEGATIVE_INFINITY;
     this._target = undefined;
     this.flow.guard(() => this._connectNext());
   }
@@ -136,12 +128,13 @@ export class HlsInstallation implements Installation {
 
   /** Leaves the player, which goes on or is being destroyed. */
   private _disconnect(): void {
-    if (!this.isActive()) return;
-    this._isInCharge = false;
+    const { connection } = this._port;
+    if (!connection) return;
+    this.isInCharge = false;
     this._mediaUndo.run();
     this._undo.run();
     this._restoreTarget();
-    this._requests.forget();
+    connection.requests.forget();
     this._port.connection = undefined;
     for (const hls of [...this._inner.keys()]) this._leaveInner(hls);
   }
@@ -184,28 +177,32 @@ export class HlsInstallation implements Installation {
     };
   }
 
-  private _handlers(hls: Hls): HlsHandlers {
+  private _handlers(connection: Connection): HlsHandlers {
+    const { hls } = connection;
     const { Events } = classOf(hls);
     return {
-      ...this._requests.handlers,
+      ...connection.requests.handlers,
       [Events.MANIFEST_LOADING]: () => this._sourceBegins(),
       // Before the page removes one.
       [Events.MANIFEST_PARSED]: ({ levels }) => rungsOf(levels),
       [Events.LEVEL_SWITCHING]: () => {
-        if (hls.autoLevelEnabled) this._port.switchedAtMs = performance.now();
+        if (hls.autoLevelEnabled) connection.switchedAtMs = performance.now();
       },
       [Events.MEDIA_ATTACHED]: (event) => this._mediaAttached(event),
       [Events.MEDIA_DETACHING]: () => this._mediaUndo.run(),
-      [Events.LEVEL_LOADED]: (event) => this._levelLoaded(event),
+      [Events.LEVEL_LOADED]: ({ stats: { loading }, deliveryDirectives }) => {
+        // A server answers a blocking request when the playlist has grown.
+        if (deliveryDirectives?.msn === undefined) connection.playlistSeconds = (loading.end - loading.start) / 1000;
+      },
       // This makes hls.js choose: then it asks the browser what it decodes, and removes the other levels.
-      [Events.FRAG_BUFFERED]: this._port.connection!.firstLevel,
+      [Events.FRAG_BUFFERED]: connection.firstLevel,
     };
   }
 
   private _sourceBegins(): void {
     if (this._hasSource) {
       this.flow.sourceEnded();
-      this._requests.forget();
+      this._port.connection?.requests.forget();
     }
     this._hasSource = true;
     this._setTarget();
@@ -215,10 +212,5 @@ export class HlsInstallation implements Installation {
     const { flow } = this;
     const handlers = { seeking: () => flow.sought(), playing: () => flow.played() };
     this._mediaUndo.add(listen(media, DOM_METHODS, handlers, flow.guard));
-  }
-
-  private _levelLoaded({ stats: { loading }, deliveryDirectives }: LevelLoadedData): void {
-    // A server answers a blocking request when the playlist has grown.
-    if (deliveryDirectives?.msn === undefined) this._port.playlistSeconds = (loading.end - loading.start) / 1000;
   }
 }

@@ -5,7 +5,7 @@ import type { ErrorData, FragLoadedData, Level } from 'hls.js';
 import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
 import { classOf, type HlsHandlers } from './player.ts';
 
-/** A level as the core knows it. */
+/** A level as the flow knows it. */
 export interface Rung extends Declared {
   readonly level: Level;
 }

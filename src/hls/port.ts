@@ -1,7 +1,6 @@
-/** Implements the core's port for hls.js: the levels that may be chosen, and abandonment. */
+/** Implements the flow's port for hls.js: the levels that may be chosen, and abandonment. */
 
 import type Hls from 'hls.js';
-import type { Fragment } from 'hls.js';
 import type { AssumedLink } from '../../abr/controller.ts';
 import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
@@ -9,15 +8,19 @@ import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts
 import { allowedRungs, Failures, type Rung, rungsOf } from './levels.ts';
 import { CatchUp } from './live.ts';
 import { classOf } from './player.ts';
+import type { Requests } from './requests.ts';
 import { isFull, readSituation } from './situation.ts';
 
 /** A player, while it has the controller. */
-interface Connection {
-  hls: Hls;
+export interface Connection {
+  readonly hls: Hls;
   /** The level that hls.js itself would play first. */
   firstLevel(): number;
-  /** The video segment that hls.js is loading. */
-  loading(): Fragment | undefined;
+  readonly requests: Requests;
+  /** Seconds that the latest media playlist took to load; 0 before. */
+  playlistSeconds: number;
+  /** The latest automatic switch, by `performance.now()`. */
+  switchedAtMs: number;
 }
 
 /** For the players that the page makes with the controller, one after the other. */
@@ -27,10 +30,6 @@ export class HlsPort implements PlayerPort {
   readonly rate: CatchUp;
   readonly failures = new Failures();
   connection: Connection | undefined;
-  /** Seconds that the latest media playlist took to load; 0 before. */
-  playlistSeconds = 0;
-  /** The latest automatic switch, by `performance.now()`. */
-  switchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     options: { readonly live: LiveOptions },
@@ -46,19 +45,20 @@ export class HlsPort implements PlayerPort {
   /** The levels that the plugin may choose; none while the page has chosen one. */
   allowed(): readonly Rung[] {
     const { connection, failures } = this;
-    const { hls, firstLevel, loading } = connection || {};
+    const { hls, firstLevel, requests } = connection || {};
     if (!hls?.autoLevelEnabled) return [];
     const all = rungsOf(hls.levels);
     if (!all) this._events.fault('unsupported-stream', 'levels have neither BANDWIDTH nor RESOLUTION: hls.js decides');
     // Only in an emergency is a level left before the interval has passed.
-    const held = !loading!() && this._isHeld() && all?.find(({ level }) => level === hls.loadLevelObj);
+    const held = !requests!.loading() && this._isHeld() && all?.find(({ level }) => level === hls.loadLevelObj);
     return held ? [held] : allowedRungs(hls, all || [], { failures, firstLevel: firstLevel! });
   }
 
   /** hls.js refuses an automatic switch now. */
   private _isHeld(): boolean {
-    const { abrSwitchInterval = 0 } = this.connection!.hls.config;
-    return performance.now() - this.switchedAtMs < abrSwitchInterval * 1000;
+    const { hls, switchedAtMs } = this.connection!;
+    const { abrSwitchInterval = 0 } = hls.config;
+    return performance.now() - switchedAtMs < abrSwitchInterval * 1000;
   }
 
   assumed(browserBps: number | undefined): AssumedLink {
@@ -67,8 +67,9 @@ export class HlsPort implements PlayerPort {
 
   situation(): Situation | undefined {
     const ladder = this.allowed();
-    const { playlistSeconds, rate: catchUp } = this;
-    return ladder.length > 0 ? readSituation(this.connection!.hls, ladder, { playlistSeconds, catchUp }) : undefined;
+    if (ladder.length === 0) return undefined;
+    const { hls, playlistSeconds } = this.connection!;
+    return readSituation(hls, ladder, { playlistSeconds, catchUp: this.rate });
   }
 
   /** Undefined if the page has forbidden it since the decision. */
@@ -78,8 +79,8 @@ export class HlsPort implements PlayerPort {
   }
 
   abandon(choice: Choice): void {
-    const { hls, loading } = this.connection!;
-    const frag = loading();
+    const { hls, requests } = this.connection!;
+    const frag = requests.loading();
     const level = this.levelOf(choice);
     if (!frag || level === undefined) return;
     const { config } = hls;
@@ -96,8 +97,9 @@ export class HlsPort implements PlayerPort {
 
   /** hls.js need not load now: a segment is being loaded, the buffer is full, or `lastIndex` was the last segment. */
   isBusy(lastIndex: number | undefined): boolean {
-    const { hls, loading } = this.connection!;
+    const { hls, requests } = this.connection!;
     const { latestLevelDetails: details } = hls;
-    return loading() !== undefined || isFull(hls) || (details ? !details.live && lastIndex === details.endSN : false);
+    const isAtEnd = details && !details.live && lastIndex === details.endSN;
+    return Boolean(requests.loading() || isFull(hls) || isAtEnd);
   }
 }
