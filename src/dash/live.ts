@@ -1,62 +1,13 @@
-/** The time of a live stream. */
+/** Live streams in dash.js: their time and target, what their requests tell, and the playback rate. */
 
 import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
 import type { Flow } from '../../session/flow.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
-import type { LiveMedia, LivePosition, LiveTime, Period } from '../../session/player-port.ts';
+import type { LiveMedia, LivePosition, LiveTime } from '../../session/player-port.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
 import { ElementRate, type LiveLimits } from '../element-rate.ts';
-import { type BufferGauge, type DashPlayer, segmentDuration, setting } from './player.ts';
+import { type BufferGauge, type DashPlayer, setting } from './player.ts';
 import { overrideSettings } from './settings.ts';
-
-/** dash.js has compared the device's clock with the stream's. */
-export interface TimeOffsetEvent {
-  /** To add to the device's clock, in ms. */
-  offset: number;
-}
-
-export class LiveClock {
-  private _offsetMs: number | undefined;
-
-  constructor(
-    private readonly _player: DashPlayer,
-    private readonly _gauge: Pick<BufferGauge, 'playheadSeconds'>,
-  ) {}
-
-  synchronised({ offset }: TimeOffsetEvent): void {
-    // NaN: the comparison failed.
-    if (Number.isFinite(offset)) this._offsetMs = offset;
-  }
-
-  forget(): void {
-    this._offsetMs = undefined;
-  }
-
-  /** Seconds behind the capture; undefined on demand and before the first picture, where dash.js has NaN and 0. */
-  latencySeconds(): number | undefined {
-    // Compatible players need not have the method.
-    return (this._player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
-  }
-
-  /** The time of the live stream. */
-  time(
-    { manifestInfo }: StreamInfo,
-    { segmentDuration, availabilityTimeOffset }: Representation,
-  ): LiveTime | undefined {
-    const { availableFrom } = manifestInfo;
-    const latency = this.latencySeconds();
-    const isSynchronised = this._offsetMs !== undefined || latency === undefined;
-    const nowSeconds = isSynchronised
-      ? (Date.now() + (this._offsetMs || 0) - Number(availableFrom)) / 1000
-      : // The plugin was attached after the comparison.
-        this._gauge.playheadSeconds() + latency;
-    // As the manifest announces it.
-    const firstChunkSeconds = Math.max(0, segmentDuration - (availabilityTimeOffset || 0));
-    return Number.isFinite(nowSeconds) ? { nowSeconds, firstChunkSeconds } : undefined;
-  }
-}
-
-/* Live streams in dash.js: their time and pace, and what their requests tell. */
 
 export interface RequestEvent {
   request: FragmentRequest;
@@ -78,7 +29,8 @@ interface MetricEvent {
 
 export class LiveSupport {
   readonly rate: CatchUp;
-  private readonly _clock: LiveClock;
+  /** To add to the device's clock, in ms. */
+  private _offsetMs: number | undefined;
   /** The latest media request by media type. */
   private readonly _latest = new Map<string, FragmentRequest>();
   private _target: unknown;
@@ -89,14 +41,16 @@ export class LiveSupport {
     private readonly _player: DashPlayer,
     private readonly _gauge: BufferGauge,
   ) {
-    this._clock = new LiveClock(_player, _gauge);
-    this.rate = new CatchUp(_options, _player, { gauge: _gauge, clock: this._clock });
+    this.rate = new CatchUp(_options, _player, { gauge: _gauge, latencySeconds: () => this._latencySeconds() });
   }
 
   /** For dash.js's events. */
   handlers(flow: Flow) {
     return {
-      updateTimeSyncOffset: (event: TimeOffsetEvent) => this._clock.synchronised(event),
+      // dash.js has compared the device's clock with the stream's. NaN: the comparison failed.
+      updateTimeSyncOffset: ({ offset }: { offset: number }) => {
+        if (Number.isFinite(offset)) this._offsetMs = offset;
+      },
       // dash.js retries without another event of its own.
       metricAdded: ({ metric, value }: MetricEvent) => {
         if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
@@ -113,13 +67,8 @@ export class LiveSupport {
   media(request: FragmentRequest): LiveMedia | undefined {
     const { mediaType, representation, startTime, duration } = request;
     this._latest.set(mediaType, request);
-    const time = this._clock.time(representation!.mediaInfo!.streamInfo!, representation!);
+    const time = this._time(representation!.mediaInfo!.streamInfo!, representation!);
     return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
-  }
-
-  /** A segment's index in its period. dash.js counts from the oldest segment that is still listed. */
-  indexOf({ representation, startTime }: FragmentRequest, { startSeconds }: Period): number {
-    return Math.round((startTime - startSeconds) / segmentDuration(representation!));
   }
 
   /** The position in the live stream. */
@@ -128,13 +77,35 @@ export class LiveSupport {
     representation: Representation,
     playback: PlaybackController | undefined,
   ): LivePosition | undefined {
-    const time = this._clock.time(stream, representation);
+    const time = this._time(stream, representation);
     if (!time) return undefined;
     const targetLatencySeconds = playback?.getLiveDelay?.() || 0;
     // Before the first picture, of a stream that has just begun.
     const begunSeconds = time.nowSeconds - this._gauge.playheadSeconds();
-    const latencySeconds = this._clock.latencySeconds() ?? Math.min(begunSeconds, targetLatencySeconds);
+    const latencySeconds = this._latencySeconds() ?? Math.min(begunSeconds, targetLatencySeconds);
     return { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
+  }
+
+  /** Seconds behind the capture; undefined on demand and before the first picture, where dash.js has NaN and 0. */
+  private _latencySeconds(): number | undefined {
+    // Compatible players need not have the method.
+    return (this._player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
+  }
+
+  private _time(
+    { manifestInfo }: StreamInfo,
+    { segmentDuration, availabilityTimeOffset }: Representation,
+  ): LiveTime | undefined {
+    const { availableFrom } = manifestInfo;
+    const latency = this._latencySeconds();
+    const isSynchronised = this._offsetMs !== undefined || latency === undefined;
+    const nowSeconds = isSynchronised
+      ? (Date.now() + (this._offsetMs || 0) - Number(availableFrom)) / 1000
+      : // The plugin was attached after the comparison.
+        this._gauge.playheadSeconds() + latency;
+    // As the manifest announces it.
+    const firstChunkSeconds = Math.max(0, segmentDuration - (availabilityTimeOffset || 0));
+    return Number.isFinite(nowSeconds) ? { nowSeconds, firstChunkSeconds } : undefined;
   }
 
   /** The options have changed. At each change of its setting, dash.js forgets a latency that the viewer chose. */
@@ -150,7 +121,7 @@ export class LiveSupport {
   }
 
   forget(): void {
-    this._clock.forget();
+    this._offsetMs = undefined;
   }
 }
 
@@ -191,19 +162,19 @@ export class CatchUp extends ElementRate {
   constructor(
     options: { readonly live: LiveOptions },
     private readonly _player: DashPlayer,
-    private readonly _parts: { gauge: BufferGauge; clock: LiveClock },
+    private readonly _source: { gauge: BufferGauge; latencySeconds(): number | undefined },
   ) {
     super(options);
   }
 
   protected element(): HTMLMediaElement | undefined {
-    return this._parts.gauge.element();
+    return this._source.gauge.element();
   }
 
   /** `player.seek()` would make dash.js take a new latency for the viewer's choice. */
   protected nowSeconds(): number | undefined {
-    const { gauge, clock } = this._parts;
-    const latencySeconds = clock.latencySeconds();
+    const { gauge } = this._source;
+    const latencySeconds = this._source.latencySeconds();
     return latencySeconds === undefined ? undefined : gauge.playheadSeconds() + latencySeconds;
   }
 

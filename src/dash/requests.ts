@@ -4,7 +4,7 @@ import type { FragmentRequest } from 'dashjs';
 import type { Flow } from '../../session/flow.ts';
 import type { Segment } from '../../session/player-port.ts';
 import { type CustomData, type LiveSupport, type RequestEvent, watchReader } from './live.ts';
-import { isLive, rangeBits } from './player.ts';
+import { isLive, rangeBits, segmentDuration } from './player.ts';
 import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
@@ -27,7 +27,7 @@ export class Requests {
       const { _live: live, _bitrates: bitrates } = this;
       this._flow.began(request, {
         isMedia,
-        segment: isMedia && isVideo ? segmentOf(request, live, bitrates) : undefined,
+        segment: isMedia && isVideo ? segmentOf(request, bitrates) : undefined,
         live: isMedia && isLive(request.representation!) ? live.media(request) : undefined,
         url,
       });
@@ -84,14 +84,17 @@ export function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
   return { totalBits: Math.max(bytesLoaded(request), bodyBytes) * 8, sizeBits: request.bytesTotal * 8 };
 }
 
-function segmentOf(request: FragmentRequest, live: LiveSupport, bitrates: Bitrates): Segment {
+function segmentOf(request: FragmentRequest, bitrates: Bitrates): Segment {
   const { representation, index, startTime, duration, range } = request;
   const { id, mediaInfo } = representation!;
   const period = periodOf(mediaInfo!.streamInfo!, representation!);
   return {
     period,
     representation: { id, bitrateBps: bitrates.of(representation!) },
-    index: isLive(representation!) ? live.indexOf(request, period) : index,
+    // Live, dash.js counts from the oldest segment that is still listed.
+    index: isLive(representation!)
+      ? Math.round((startTime - period.startSeconds) / segmentDuration(representation!))
+      : index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),
