@@ -17,8 +17,9 @@ function browserRateStep(): number | undefined {
 /** The bounds of the rate and the latency, and whether the plugin may set the rate. */
 export type LiveLimits = Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isPaceable'>;
 
-/** The player's bounds, and its present target. */
-interface PlayerLimits extends LiveLimits {
+/** The player's bounds, and its present target. Without bounds of the rate: rates that viewers do not notice. */
+interface PlayerLimits extends Omit<LiveLimits, 'playbackRates'> {
+  playbackRates: Partial<LiveLimits['playbackRates']>;
   targetSeconds: number;
 }
 
@@ -64,8 +65,8 @@ export abstract class ElementRate implements RatePort {
     if (media && nowSeconds !== undefined) media.currentTime = nowSeconds - latencySeconds;
   }
 
-  /** The player's bounds within the options' bounds. */
-  protected within({ playbackRates: { min, max }, targetSeconds, ...player }: PlayerLimits): LiveLimits {
+  /** The options' bounds, else the player's. */
+  protected within({ playbackRates: { min = 0.95, max = 1.05 }, targetSeconds, ...player }: PlayerLimits): LiveLimits {
     const { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0 } = this.options.live;
     return {
       isPaceable: player.isPaceable && (!this._fixed || this._fixed !== this.element()),

@@ -150,8 +150,6 @@ export function watchReader(customData: CustomData, received: (bytes: number) =>
 /* dash.js's catch-up at the live edge: how it may play, and the plugin's rate in its place. */
 
 const ENABLED = 'liveCatchup.enabled';
-/** Rates relative to 1 where neither page nor stream sets one. Viewers notice dash.js's own 0.5. */
-const UNNOTICED = { min: -0.05, max: 0.05 };
 const DRIFT_SECONDS = 12;
 const DVB_SCHEME = 'urn:dvb:dash:lowlatency:scope:2019';
 
@@ -188,23 +186,24 @@ export class CatchUp extends ElementRate {
     this._restore = undefined;
   }
 
-  /** As dash.js's MediaPlayerModel has them: the settings, else the stream's, else defaults. */
+  /** As dash.js's MediaPlayerModel has them, but without its default rates, 0.5 to 1.5, which viewers notice. */
   limits({ manifestInfo }: StreamInfo, playback: PlaybackController | undefined): LiveLimits {
     const enabled = setting(this._player, ENABLED);
     const targetSeconds = playback?.getLiveDelay?.() || 0;
     const { latency, playbackRate } = serviceDescription(manifestInfo) || {};
-    const { min, max } =
-      [
-        { min: this._setting('playbackRate.min'), max: this._setting('playbackRate.max') },
-        { min: (playbackRate?.min || Number.NaN) - 1, max: (playbackRate?.max || Number.NaN) - 1 },
-      ].find((one) => Number.isFinite(one.min) || Number.isFinite(one.max)) || UNNOTICED;
+    const rates = [
+      { min: this._setting('playbackRate.min'), max: this._setting('playbackRate.max') },
+      { min: (playbackRate?.min || Number.NaN) - 1, max: (playbackRate?.max || Number.NaN) - 1 },
+    ].find(({ min, max }) => Number.isFinite(min) || Number.isFinite(max));
     const isDescribed = latency && latency.target > 0 && latency.max > latency.target;
     const streamDrift = isDescribed ? (latency.max - latency.target + 500) / 1000 : DRIFT_SECONDS;
     const maxDrift = this._setting('maxDrift');
     const drift = Number.isNaN(maxDrift) ? streamDrift : maxDrift;
     return this.within({
       targetSeconds,
-      playbackRates: { min: 1 + Math.max(-0.5, Math.min(0, min || 0)), max: 1 + Math.max(0, Math.min(1, max || 0)) },
+      playbackRates: rates
+        ? { min: 1 + Math.max(-0.5, Math.min(0, rates.min || 0)), max: 1 + Math.max(0, Math.min(1, rates.max || 0)) }
+        : {},
       maxLatencySeconds: drift > 0 ? targetSeconds + drift : Number.POSITIVE_INFINITY,
       // In the plugin's place, anything but false has been set by the page.
       isPaceable: this._restore ? enabled === false : Boolean(enabled ?? playback?.getInitialCatchupModeActivated?.()),

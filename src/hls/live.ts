@@ -1,4 +1,4 @@
-/** The time of a live stream. */
+/** Live streams in hls.js: their time, and the playback rate. */
 
 import type Hls from 'hls.js';
 import type { LevelDetails } from 'hls.js';
@@ -24,9 +24,6 @@ export function segmentDuration(details: LevelDetails | null): number {
 }
 
 /* hls.js's catch-up at the live edge: how it may play, and the plugin's rate in its place. */
-
-/** Rates that viewers do not notice. */
-const UNNOTICED = { min: 0.95, max: 1.05 };
 
 export class CatchUp extends ElementRate {
   /** The page's `maxLiveSyncPlaybackRate` while the plugin sets the rate. */
@@ -70,7 +67,7 @@ export class CatchUp extends ElementRate {
     const isLowLatency = config.lowLatencyMode && details!.partTarget > 0;
     return this.within({
       targetSeconds: targetLatency || 0,
-      playbackRates: { ...UNNOTICED, ...(most > 1 && { max: Math.min(2, most) }) },
+      playbackRates: most > 1 ? { max: Math.min(2, most) } : {},
       maxLatencySeconds: maxLatency || Number.POSITIVE_INFINITY,
       // hls.js's default, 1, is no catch-up: on streams without parts, the page asks for one.
       isPaceable: isLowLatency || most > 1 || (minPlaybackRate ?? maxPlaybackRate) !== undefined,

@@ -1,4 +1,4 @@
-/** The time of a live stream. */
+/** Live streams in Shaka: their time, and the playback rate. */
 
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LivePosition, LiveTime } from '../../session/player-port.ts';
