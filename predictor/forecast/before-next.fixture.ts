@@ -10,8 +10,6 @@ export function beforeNext(forecaster: Forecaster) {
   const forecast = { source: 'next', ...QUANTILES, rankCorrelation: 0.7, handovers: [] };
   const latest = (nowSeconds: number) => ({ ...forecast, issuedAtMs: nowSeconds * 1000 });
   const next = { name: 'next', start() {}, observe() {}, latest };
-  const chain = new ForecastChain([forecaster, next], {
-    onFault: ({ cause }) => void faults.push((cause as Error).message),
-  });
+  const chain = new ForecastChain([forecaster, next], (_, cause) => faults.push((cause as Error).message));
   return { chain, faults, sourceAt: (nowSeconds: number) => chain.latest(nowSeconds)?.source };
 }

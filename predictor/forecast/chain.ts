@@ -1,5 +1,5 @@
 /**
- * A chain of forecasters in order of trust: service, model, built-in. It gives the first valid forecast that is not
+ * A chain of forecasters in order of trust: service, model, built-in, prior. It gives the first valid forecast that is not
  * stale. It never throws: a forecaster that fails is reported once per session and skipped.
  */
 
@@ -15,17 +15,10 @@ import {
 } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 
-export interface ForecasterFault {
-  forecaster: Forecaster;
-  /** The thrown value. */
-  cause: unknown;
-}
-
 /** A forecast may be issued this much after now, because clocks are read at different moments. */
 const FUTURE_SLACK_SECONDS = 0.1;
 
-export class ForecastChain implements Forecaster {
-  readonly name = 'chain';
+export class ForecastChain {
   private readonly _reported = new Set<Forecaster>();
   /** The newest forecast of each forecaster without `isChecked`, so that every forecast is checked once. */
   private readonly _newest = new Map<Forecaster, ValidForecast>();
@@ -33,7 +26,7 @@ export class ForecastChain implements Forecaster {
   /** The most trusted forecaster comes first. `onFault` gets the first fault of each forecaster and session; must not throw. */
   constructor(
     private readonly _forecasters: readonly Forecaster[],
-    private readonly _options: { onFault?: (fault: ForecasterFault) => void } = {},
+    private readonly _onFault: (forecaster: Forecaster, cause: unknown) => void,
   ) {}
 
   start(context: SessionContext): void {
@@ -77,7 +70,7 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
-      if (!this._reported.has(forecaster)) this._options.onFault?.({ forecaster, cause });
+      if (!this._reported.has(forecaster)) this._onFault(forecaster, cause);
       this._reported.add(forecaster);
       return undefined;
     }

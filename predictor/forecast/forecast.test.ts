@@ -9,7 +9,7 @@ import { validForecast } from '../../abr/valid-forecast.ts';
 import { leoLink, throughput } from '../link/handover-clock/links.fixture.ts';
 import { SubSecond } from '../link/sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
-import { ForecastChain, type ForecasterFault } from './chain.ts';
+import { ForecastChain } from './chain.ts';
 import { parseModel } from './model-file.ts';
 import { evaluateNetwork, type Recalibration, recalibration } from './quantile-forecaster.ts';
 import { SHIPPED_FILE } from './shipped-file.fixture.ts';
@@ -162,8 +162,8 @@ const throwing = (message: string) => () => {
 };
 
 function chainOf(forecasters: Forecaster[]) {
-  const faults: ForecasterFault[] = [];
-  return { chain: new ForecastChain(forecasters, { onFault: (fault) => faults.push(fault) }), faults };
+  const faults: { forecaster: Forecaster; cause: unknown }[] = [];
+  return { chain: new ForecastChain(forecasters, (forecaster, cause) => faults.push({ forecaster, cause })), faults };
 }
 
 const FUTURE = 'issuedAtMs: expected a past time, got ';

@@ -40,11 +40,9 @@ export class Forecasting {
 
   constructor(private readonly _options: ForecastingOptions) {
     this.hasPageForecasters = _options.hasPageForecasters;
-    this._chain = new ForecastChain(_options.forecasters, {
-      onFault({ forecaster, cause }) {
-        const name = attempt(() => String(forecaster.name));
-        _options.events.fault('forecaster-failed', `the forecaster ${name} failed`, cause);
-      },
+    this._chain = new ForecastChain(_options.forecasters, (forecaster, cause) => {
+      const name = attempt(() => String(forecaster.name));
+      _options.events.fault('forecaster-failed', `the forecaster ${name} failed`, cause);
     });
   }
 
