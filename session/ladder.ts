@@ -3,9 +3,6 @@
 import { modelledQuality } from '../abr/qoe/quality.ts';
 import type { Representation } from './player-port.ts';
 
-/** A representation as the stream declares it. Where the bitrate is missing, `bitrateBps` is not above 0. */
-export type Declared = Representation;
-
 /** Bitrates of a video with twice the pixels differ by about 2 to this power. */
 const BITRATE_PER_PIXELS = 0.75;
 /** If no representation declares a bitrate, a picture of 1280 x 720 counts as this, the usual in H.264. */
@@ -16,9 +13,9 @@ const USUAL = { pixels: 1280 * 720, bitrateBps: 2e6 };
  * nearest in size, else from a usual bitrate. `SegmentSizes` then learns the real sizes. Without a picture size, the
  * estimate is half of the lowest declared bitrate. If pictures of different sizes share a bitrate, it counts for the largest.
  * Pass all representations of a period, so that each always gets the same bitrate; the result has their order. Undefined
- * if a bitrate among several can be neither read nor estimated.
+ * if a bitrate among several can be neither read nor estimated. A `bitrateBps` not above 0 is not declared.
  */
-export function withBitrates<D extends Declared>(all: readonly D[]): readonly D[] | undefined {
+export function withBitrates<D extends Representation>(all: readonly D[]): readonly D[] | undefined {
   const most = Math.max(...all.map(pixelsOf));
   const isShared = all.every(({ bitrateBps }) => bitrateBps === all[0]!.bitrateBps);
   const isTold = (one: D) => isDeclared(one) && !(isShared && pixelsOf(one) > 0 && pixelsOf(one) < most);
@@ -33,8 +30,8 @@ export function withBitrates<D extends Declared>(all: readonly D[]): readonly D[
   return estimated.every(isDeclared) ? estimated : undefined;
 }
 
-const isDeclared = ({ bitrateBps }: Declared) => bitrateBps > 0;
-const pixelsOf = ({ width = 0, height = 0 }: Declared) => width * height || 0;
+const isDeclared = ({ bitrateBps }: Representation) => bitrateBps > 0;
+const pixelsOf = ({ width = 0, height = 0 }: Representation) => width * height || 0;
 
 function estimateBps(pixels: number, declared: readonly (typeof USUAL)[]): number {
   const distance = (other: { pixels: number }) => Math.abs(Math.log(other.pixels / pixels));
@@ -53,7 +50,7 @@ const MOST_RUNGS = 64;
  * The representations ascending in bitrate. Among equal bitrates only the best picture stays: the larger score,
  * then more pixels, then more frames per second, then the later one. At most 64 stay, spread evenly.
  */
-export function ladderOf<D extends Declared>(allowed: readonly D[]): D[] {
+export function ladderOf<D extends Representation>(allowed: readonly D[]): D[] {
   const sorted = [...allowed].sort(
     (a, b) =>
       a.bitrateBps - b.bitrateBps ||

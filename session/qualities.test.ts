@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { modelledQuality } from '../abr/qoe/quality.ts';
-import { type Declared, ladderOf, ladderQualities, withBitrates } from './ladder.ts';
-import type { Situation } from './player-port.ts';
+import { ladderOf, ladderQualities, withBitrates } from './ladder.ts';
+import type { Representation, Situation } from './player-port.ts';
 import { broken } from './scripted.fixture.ts';
 import { SegmentQualities } from './segment-lists.ts';
 import { objectiveWeights, type Pictures, UpcomingSegments, weightsOfPictures } from './state.ts';
@@ -96,7 +96,6 @@ test('a file gives rows by place in the presentation, up to the first segment th
   const qualities = new SegmentQualities(FILE, noHost, broken);
   expect(upcomingOf(qualities)).toEqual([[30, 80]]);
   expect(upcomingOf(qualities, 1)).toBeUndefined();
-  expect(upcomingOf(new SegmentQualities(undefined, noHost, broken))).toBeUndefined();
 });
 
 test('a function is asked for each segment; once it throws, it is left out and one fault says so', () => {
@@ -144,7 +143,7 @@ test('a file by URL counts once it is there', async () => {
   expect(upcomingOf(qualities)).toEqual([[30, 80]]);
 });
 
-const picture = (id: string, bitrateBps: number, height?: number, more: Partial<Declared> = {}): Declared => ({
+const picture = (id: string, bitrateBps: number, height?: number, more: Partial<Representation> = {}) => ({
   ...{ id, bitrateBps },
   ...(height !== undefined && { width: (height * 16) / 9, height }),
   ...more,
@@ -174,7 +173,7 @@ test.each([0, 1, 2, 64, 65, 10_000])(
   },
 );
 
-const bitratesOf = (all: Declared[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
+const bitratesOf = (all: Representation[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
 
 test('missing bitrates are estimated from pictures, in the order of the pictures', () => {
   const some = withBitrates([picture('a', 0, 360), picture('b', 1e6, 720)]);

@@ -166,7 +166,7 @@ export class SegmentQualities {
 
   /** `onFault`: the page's qualities are not usable, and are left out. */
   constructor(
-    given: GivenQualities | undefined,
+    given: GivenQualities,
     host: Pick<Host, 'fetch'>,
     private readonly _onFault: (cause: unknown) => void,
   ) {
@@ -175,7 +175,7 @@ export class SegmentQualities {
         given(id, period.firstIndex + (segments.of(id, k) || segments.rows[k]!).index);
     } else if (typeof given === 'string' || given instanceof URL) {
       loadLists<QualityFile>(given, host, QUALITY_LISTS).then((file) => this._use(file), _onFault);
-    } else if (given) this._use(given);
+    } else this._use(given);
   }
 
   /**

@@ -47,9 +47,9 @@ export class Events {
   }
 
   /** Returns the action's result; if it throws, reports a fault and returns undefined. */
-  attempt<T, A>(code: FaultCode, what: string, action: (argument: A) => T, argument?: A): T | undefined {
+  attempt<T>(code: FaultCode, what: string, action: () => T): T | undefined {
     try {
-      return action(argument as A);
+      return action();
     } catch (error) {
       this.fault(code, what, error);
       return undefined;

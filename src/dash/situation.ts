@@ -1,8 +1,8 @@
 /** Reads the inputs of a decision from dash.js, in the flow's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
-import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
-import type { Period, Situation } from '../../session/player-port.ts';
+import { ladderOf, withBitrates } from '../../session/ladder.ts';
+import type { Representation as Declared, Period, Situation } from '../../session/player-port.ts';
 import { firstEndingAfter, type Span } from '../../session/state.ts';
 import type { LiveSupport } from './live.ts';
 import { type BufferGauge, type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';

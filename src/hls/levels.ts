@@ -2,11 +2,12 @@
 
 import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, Level } from 'hls.js';
-import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
+import { ladderOf, withBitrates } from '../../session/ladder.ts';
+import type { Representation } from '../../session/player-port.ts';
 import { classOf, type HlsHandlers } from './player.ts';
 
 /** A level as the flow knows it. */
-export interface Rung extends Declared {
+export interface Rung extends Representation {
   readonly level: Level;
 }
 

@@ -1,10 +1,11 @@
 /** The variants of a source: the ladder of their video streams, and the audio that goes with a video. */
 
-import { type Declared, ladderOf, withBitrates } from '../../session/ladder.ts';
+import { ladderOf, withBitrates } from '../../session/ladder.ts';
+import type { Representation } from '../../session/player-port.ts';
 import type { ShakaStream, Variant } from './player.ts';
 
 /** A video stream. */
-export interface VariantRung extends Declared {
+export interface VariantRung extends Representation {
   video: ShakaStream;
 }
 
