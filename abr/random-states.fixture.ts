@@ -283,7 +283,7 @@ export function anyPath(): fc.Arbitrary<CapacityPath> {
   const latency = fc.constantFrom(0, 0, 0.04, 1);
   const anySteps = fc.array(fc.tuple(whole(1, 8), rateBps), { minLength: 1, maxLength: 12 });
   return fc.oneof(
-    fc.tuple(rateBps, latency).map(([rate, latencySeconds]) => new ConstantPath(rate, latencySeconds)),
+    rateBps.map((rate) => new ConstantPath(rate)),
     fc.tuple(anySteps, latency, anyNumber(0, 10)).map(([steps, latencySeconds, originSeconds]) => {
       const stepEndsSeconds = runningSums(steps.map(([seconds]) => seconds));
       const ratesBps = steps.map(([, rate]) => rate);

@@ -11,19 +11,16 @@ export interface CapacityPath {
   downloadSeconds(startSeconds: number, sizeBits: number): number;
 }
 
-/** A link of one rate for ever. `latencySeconds` is added to each request (default 0). */
+/** A link of one rate for ever, without latency. */
 export class ConstantPath implements CapacityPath {
-  constructor(
-    readonly rateBps: number,
-    readonly latencySeconds = 0,
-  ) {}
+  constructor(readonly rateBps: number) {}
 
   cumulativeBits(seconds: number): number {
     return this.rateBps * Math.max(0, seconds);
   }
 
   downloadSeconds(_startSeconds: number, sizeBits: number): number {
-    return this.latencySeconds + sizeBits / this.rateBps;
+    return sizeBits / this.rateBps;
   }
 }
 

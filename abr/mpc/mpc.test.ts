@@ -307,7 +307,7 @@ test('the outlook means the same in MPC-D, MPC-O and MPC-L', () => {
     const ofD = mpcD.decide(state);
     expect(ofD.candidates).toEqual(outlookOnPath(state, new ConstantPath(ofD.plannedThroughputBps!)));
     // Without a measured latency, MPC-L expects 0.05 s.
-    const path = new ConstantPath(mbps * 1e6, 0.05);
+    const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [mbps * 1e6], latencySeconds: 0.05 });
     const ofO = mpcO.decide(state, alongPath(path));
     expect(ofO.candidates).toEqual(outlookOnPath(state, path));
     const downloads = downloadsOf(3, state.ladderBps[0]!, mbps * 1e6, 1);
@@ -334,9 +334,9 @@ const anySteps: fc.Arbitrary<PiecewisePathOptions> = fc
   });
 
 test('ConstantPath delivers rate * time, and bits flow from the first byte on', () => {
-  const path = new ConstantPath(4e6, 0.1);
+  const path = new ConstantPath(4e6);
   expect(path.cumulativeBits(2)).toBe(8e6);
-  expect(path.downloadSeconds(7, 2e6)).toBeCloseTo(0.6, 12);
+  expect(path.downloadSeconds(7, 2e6)).toBe(0.5);
   const late = new PiecewisePath({ stepEndsSeconds: [1, 2], ratesBps: [0, 1e6], latencySeconds: 1.5 });
   expect(late.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
 });

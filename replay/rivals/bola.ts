@@ -11,8 +11,8 @@
  */
 
 import type { Controller, Decision, PlayerState } from '../../abr/controller.ts';
-import { ewmaThroughputBps } from '../../abr/state/ewma-throughput.ts';
 import { highestWithin } from '../../abr/state/facts.ts';
+import { ewmaThroughputBps } from './ewma-throughput.ts';
 
 /** Weight of uninterrupted playback against utility, gamma * p: the paper's 5. */
 const GP = 5;

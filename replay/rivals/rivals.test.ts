@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
-import { forAll, whole } from '../../abr/property.fixture.ts';
+import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import {
   anyDownloads,
   anyLadder,
@@ -15,6 +15,7 @@ import {
 import { highestWithin } from '../../abr/state/facts.ts';
 import { Bola } from './bola.ts';
 import { createBolaE, createDynamic } from './dash-js/dash-rules.ts';
+import { ewmaThroughputBps } from './ewma-throughput.ts';
 import { Throughput } from './throughput.ts';
 
 test('BOLA is not raised by the buffer level above what the throughput sustains; of equal bitrates, it takes the lowest', () => {
@@ -31,6 +32,26 @@ test('BOLA is not raised by the buffer level above what the throughput sustains;
   expect(bitrateWith({ playbackRate: 2 })).toBe(15e6);
   expect(bitrateWith({ downloads: [], previousBitrateBps: undefined })).toBe(3e6);
   expect(bitrateWith({ ladderBps: [3e6, 3e6] })).toBe(3e6);
+});
+
+const someDownloads = anyDownloads().filter((downloads) => downloads.length > 0);
+
+test('the moving average: constant in, constant out; undefined without a measurement', () => {
+  expect(ewmaThroughputBps([])).toBeUndefined();
+  forAll([between(1e3, 1e9), someDownloads], { seed: 1 }, (rateBps, downloads) => {
+    const constant = downloads.map((download) => ({
+      ...download,
+      receivedBits: rateBps * (download.downloadSeconds - 0.04),
+      latencySeconds: 0.04,
+    }));
+    expect(ewmaThroughputBps(constant)! / rateBps).toBeCloseTo(1, 9);
+  });
+});
+
+test('the moving average: after weight 3, its half-life, the fast mean is half way to a new rate', () => {
+  // Long enough at 8 Mbit/s to forget the start, then 2 s (weight 3) at 2 Mbit/s; the fast mean is the smaller.
+  const downloads = [...downloadsOf(1, 1e6, 8e6 * 200, 200), ...downloadsOf(1, 1e6, 2e6 * 2, 2)];
+  expect(ewmaThroughputBps(downloads)).toBeCloseTo(5e6, 0);
 });
 
 test('highestWithin is the highest bitrate that fits, else the lowest', () => {

@@ -4,9 +4,9 @@
  */
 
 import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
-import { ewmaThroughputBps } from '../../abr/state/ewma-throughput.ts';
 import { highestWithin } from '../../abr/state/facts.ts';
 import { abandonRequest, isAfterAbandonment } from './dash-js/abandon-requests.ts';
+import { ewmaThroughputBps } from './ewma-throughput.ts';
 
 /** dash.js's `bandwidthSafetyFactor`. */
 export const SAFETY_FACTOR = 0.9;

@@ -9,8 +9,8 @@
  */
 
 import type { Download, PlayerState } from '../../../abr/controller.ts';
-import { ewmaThroughputBps } from '../../../abr/state/ewma-throughput.ts';
 import { highestWithin } from '../../../abr/state/facts.ts';
+import { ewmaThroughputBps } from '../ewma-throughput.ts';
 import { SAFETY_FACTOR } from '../throughput.ts';
 import { ABANDONED_SECONDS, isLowLatency } from './abandon-requests.ts';
 import { BolaParameters, MINIMUM_BUFFER_SECONDS } from './bola-parameters.ts';

@@ -3,7 +3,7 @@
  * slow exponential mean, weighted by download time, so that the estimate follows a fall sooner than a rise.
  */
 
-import { type Download, RECENT_DOWNLOADS } from '../controller.ts';
+import { type Download, RECENT_DOWNLOADS } from '../../abr/controller.ts';
 
 /** Weight of a second of download (dash.js's `weightDownloadTimeMultiplicationFactor`, 0.0015 per ms). */
 const WEIGHT_PER_SECOND = 1.5;
