@@ -20,7 +20,7 @@ export interface Download {
   abandoned: boolean;
 }
 
-/** A state holds at least this many of the last downloads. No controller looks back further. */
+/** A state holds at least this many of the last downloads. Some rules look back further. */
 export const RECENT_DOWNLOADS = 16;
 
 /** Everything that a decision depends on. A controller keeps none of the arrays. */

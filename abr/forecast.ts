@@ -101,7 +101,7 @@ export interface SessionContext {
   /** UTC in ms of the time source at session second 0, and its uncertainty; undefined if unknown. */
   utcMsAtStart?: number;
   utcUncertaintySeconds?: number;
-  /** What the page loaded over the same link just before the session, or what the other link carries in a second. */
+  /** What the page loaded over the same link just before the session, or what the link of a new server carries in 1 s. */
   pageLoad?: { bits: number; seconds: number } | undefined;
   /** Seed of everything random. */
   seed: number;

@@ -47,7 +47,7 @@ export interface Situation {
   period: Period;
   /** The representations that the page allows, ascending in bitrate, at least one. */
   ladder: readonly Representation[];
-  /** Lines at which the picture is shown (`Encoding.displayedLines`). Default: 1080. */
+  /** Lines at which the picture is shown (`Encoding.displayedLines`). Default: `usualDisplayedLines`. */
   displayedLines?: number | undefined;
   /**
    * The part of `PlayerState` that the player knows. `isPaused` counts only once media is buffered. The session limits

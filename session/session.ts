@@ -9,7 +9,7 @@ import type { Request, VideoRequest } from './request.ts';
 
 /** Newest downloads in the known throughput. */
 const DOWNLOADS_OF_THROUGHPUT = 5;
-/** Controllers of pages look back at most 16 downloads. */
+/** Twice what most rules look back (`RECENT_DOWNLOADS`). */
 const DOWNLOADS_KEPT = 32;
 /**
  * A response that was complete sooner came from a cache or over a fast link (dash.js uses the same limit): its size
@@ -85,7 +85,7 @@ export class Session {
   /** Sizes of the ended video downloads. */
   private _endedBits = 0;
 
-  /** Sessions are counted from 1, the player's first source. As many downloads are kept for a controller's state. */
+  /** Sessions are counted from 1, the player's first source. `_downloadsKept`: downloads kept for a controller's state. */
   constructor(
     readonly number = 1,
     private readonly _downloadsKept = DOWNLOADS_KEPT,
@@ -201,7 +201,7 @@ export class Session {
     if (!isCached) this._remember(request, { abandoned, seconds, originSeconds, isDoubted });
   }
 
-  /** Adds a download to the history. `originSeconds` of it, the request waited for the origin alone. */
+  /** Adds a download to the history. `originSeconds`: the part of its duration that the origin alone caused. */
   private _remember(request: VideoRequest, { abandoned, seconds, originSeconds, isDoubted }: Remembered): void {
     const linkSeconds = request.linkSeconds(seconds - originSeconds);
     if (linkSeconds === undefined) return;

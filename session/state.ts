@@ -280,7 +280,7 @@ const isSameLadder = (a: readonly Representation[], b: readonly Representation[]
   a === b || (a.length === b.length && a.every((one, r) => PICTURE.every((field) => one[field] === b[r]![field])));
 const PICTURE = ['bitrateBps', 'width', 'height', 'frameRate', 'codec', 'score'] as const;
 
-/** `pricePerMbps`: points of quality that a Mbit/s must add; `perceived` alone has it. */
+/** `pricePerMbps`: points of quality that each further Mbit/s must add; `perceived` alone has it. */
 export function objectiveWeights(objective: Objective, pictures: Pictures, pricePerMbps = 0): QoeWeights {
   const { ladder, live } = pictures;
   if (objective !== 'perceived' || isAudio(ladder)) {

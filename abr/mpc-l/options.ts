@@ -21,10 +21,10 @@ export interface MpcLOptions {
   tuning?: Partial<MpcLTuning>;
 }
 
-/** Default of the option `risk`; docs/findings.md says what other values cost. */
+/** Default of the option `risk`; docs/findings.md compares it with 0. */
 export const DEFAULT_RISK = 0.2;
 
-/** Constants that tests and research vary, chosen on recordings with whole groups left out (docs/findings.md). */
+/** Constants that tests and research vary, chosen on the recordings of docs/findings.md. */
 export interface MpcLTuning {
   /** Futures drawn from a forecast, 4 to 256. */
   futures: number;

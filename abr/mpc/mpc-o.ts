@@ -19,7 +19,7 @@ import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 
 /** Default of `name`: `mpc-o`. */
 export interface MpcOOptions extends Pick<MpcDOptions, 'name' | 'outlook' | 'live'> {
-  /** Planned segments, 1 to 20. Default: all that are left if they are at most 16, else MPC-L's number (horizon.ts). */
+  /** Planned segments, 1 to 20. Default: all that are left if they are at most 16, else MPC-L's number (state/facts.ts). */
   horizon?: number;
   /** Median watch time of the viewers in seconds, as for MPC-L. Default 30; `Infinity`: nobody leaves. */
   watchSeconds?: number;

@@ -66,7 +66,7 @@ export function previousQuality(
 
 /** Segments beyond what the buffer holds, so that the plan sees the end of what it buffers. */
 const BEYOND_BUFFER_SEGMENTS = 2;
-/** RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/findings.md). */
+/** RobustMPC's horizon. More than 16 segments take long and gained nothing. */
 const LEAST_HORIZON = 5;
 export const LARGEST_HORIZON = 16;
 /** Upper limit of the option `horizon`. */
@@ -135,8 +135,8 @@ export function recentLatencySeconds({ downloads }: PlayerState): number {
  */
 
 /**
- * Median watch time unless the page knows its own, below the median of most sites. Plans with 30 and 60 s play whole
- * sessions alike, and with 30 s the first half minute is better (docs/findings.md).
+ * Median watch time unless the page knows its own, below the median of most sites. docs/findings.md compares it with
+ * plans as if nobody left.
  */
 export const DEFAULT_WATCH_SECONDS = 30;
 

@@ -188,7 +188,7 @@ function beforeStart({ bits, seconds }: NonNullable<SessionContext['pageLoad']>)
 }
 
 /*
- * Keeps forecasts until their steps are over, and finds the rates that the link then delivered: recalibration.ts
+ * Keeps forecasts until their steps are over, and finds the rates that the link then delivered: the recalibration
  * derives the spread of forecasts from these rates, service-client/forecast-trust.ts the trust in a service.
  */
 
@@ -243,10 +243,10 @@ export function pastForecasts<F extends PastForecast>(options: PastForecastsOpti
 
 /*
  * Scales the spread of forecasts by the session's own errors: the normal scores of past forecasts show whether their
- * spread fits this link. The median stays, because shifting it by past errors is worse on every data set
- * (docs/findings.md). The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in
- * dynamic linear models (West and Harrison 1997, section 4.5). Each step's variance is shrunk towards the variance
- * of all steps, because a link may vary less than expected from second to second, but more within a minute.
+ * spread fits this link. The median stays, because shifting it by past errors was worse on every data set. The scale
+ * is the root of the mean squared score with a prior of 1: a shrunk variance, as in dynamic linear models (West and
+ * Harrison 1997, section 4.5). Each step's variance is shrunk towards the variance of all steps, because a link may
+ * vary less than expected from second to second, but more within a minute.
  */
 
 /** Weight of the prior of 1, in forecasts. */

@@ -1,6 +1,6 @@
 /** The parameters of the synthetic Starlink link: their meaning and the fitted values (docs/findings.md). */
 
-/** Kinds of link, in the order of the columns of `FITTED`; docs/findings.md says which recordings each kind fits. */
+/** Kinds of link, in the order of the columns of `FITTED`. */
 const CHARACTERS = [
   'stationary-calm',
   'stationary-hard',

@@ -4,8 +4,8 @@
  *
  *     npx --no leo-abr bench --scenario dash-rules --algorithms dynamic,bola-e --late-share 0.2 ...
  *
- * docs/findings.md lists the recordings. A request: index, representation, received bits, second of the request,
- * duration, latency, buffer level at the request, and 1 if it was abandoned.
+ * A request: index, representation, received bits, second of the request, duration, latency, buffer level at the
+ * request, and 1 if it was abandoned.
  */
 
 import { readFileSync } from 'node:fs';

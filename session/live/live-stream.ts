@@ -71,7 +71,7 @@ export class LiveStream {
     return {
       ...situation,
       playback: { ...playback, bufferCapSeconds: Math.min(playback.bufferCapSeconds, untilEdge) },
-      // The stream is joined before the playhead is there.
+      // Before the first picture, the playhead is not yet at the join position.
       playableUntilSeconds: Math.max(playableUntilSeconds, live.nowSeconds - live.latencySeconds),
     };
   }

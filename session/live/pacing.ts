@@ -151,7 +151,7 @@ export class Pacing {
     const chunkSeconds = this._flow.session.live.chunkSeconds(situation);
     const isShort = existsSeconds < chunkSeconds + Math.min(chunkSeconds, FAR_BELOW_SECONDS);
     const isSlow = !this.pace && missingSeconds > SLOW_SECONDS * (1 - playbackRates.min);
-    // So much is buffered only where the stream's time is wrong.
+    // A buffer longer than the target latency means that the stream's time is wrong.
     this._isWaiting = this._isWaiting
       ? missingSeconds > REACHED_SECONDS && bufferLevelSeconds < targetLatencySeconds
       : missingSeconds > FAR_BELOW_SECONDS && (isShort || isSlow);

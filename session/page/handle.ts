@@ -15,7 +15,7 @@ import { resolveOptions } from './options.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
-  /** `inactive`: hls.js or Shaka has not called the plugin yet, or the player is not supported (see `faults`); `detached`: after `detach()`. */
+  /** `inactive`: hls.js or Shaka has not called the plugin yet or has released it, or `faults` say why; `detached`: after `detach()`. */
   status: 'attached' | 'inactive' | 'detached';
   /** Name of the controller. */
   controller: string;

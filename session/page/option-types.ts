@@ -49,8 +49,8 @@ export interface LeoAbrOptions {
    */
   quality?: QualityFile | string | URL | QualityOf;
   /**
-   * For `perceived`: points of quality that a Mbit/s must add, 0 to 100. `false`: 0; `true`: 0.5, which costs up to 4
-   * points; `auto`: 0.5 if the browser asks for less data, else 0.1, which costs up to 1.5. Default `auto`.
+   * For `perceived`: points of quality that each further Mbit/s must add, 0 to 100. `false`: 0; `true`: 0.5, which costs
+   * up to 4 points; `auto`: 0.5 if the browser asks for less data, else 0.1, which costs up to 1.5. Default `auto`.
    */
   saveData?: 'auto' | boolean | number;
   /** `mpc-l`: weight of bad outcomes, 0 (best mean) to 1 (fewest stalls). Default 0.2. */

@@ -8,7 +8,6 @@ import type { LiveState } from '../../controller.ts';
 import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
 import { RISE_SECONDS, SAME_FREEZE_SECONDS, UNSEEN_SECONDS } from '../../qoe/qoe.ts';
 
-// Local bindings, because the loops over the cells dominate the cost.
 /** The plan's steps of time and of latency. */
 const SLOT_SECONDS = 0.5;
 const GRID_SECONDS = 0.04;

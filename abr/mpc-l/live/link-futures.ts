@@ -7,7 +7,6 @@ import { minimalStandard } from '../../statistics/random.ts';
 import { Futures, MAX_STEPS } from '../futures.ts';
 import { CELL_SECONDS, CELLS, CELLS_PER_SECOND, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
-// Local bindings, because the loops over the cells dominate the cost.
 /** Fluctuations per future of the forecast. */
 export const COPIES = 2;
 /** A dip may last this long. */

@@ -2,7 +2,6 @@
 
 import type { CapacityPath } from '../../mpc/capacity-path.ts';
 
-// Local bindings, because the loops over the cells dominate the cost.
 export const CELL_SECONDS = 0.1;
 /** Capacity is tabulated for this long. Later the mean capacity goes on. */
 export const DRAWN_SECONDS = 10;

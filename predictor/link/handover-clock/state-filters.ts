@@ -11,7 +11,6 @@
 import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
 import { SLOTS_PER_SECOND } from './dips.ts';
 
-// Local bindings, because the loop over the cells dominates the cost.
 /** Hypotheses on the boundary's position in the epoch, 0.1 s apart. */
 export const CELLS = EPOCH_SECONDS * SLOTS_PER_SECOND;
 
