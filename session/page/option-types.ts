@@ -33,7 +33,7 @@ export type ControllerName = (typeof CONTROLLER_NAMES)[number];
 
 export interface LeoAbrOptions {
   /**
-   * `mpc-l` (plans on forecasts), `mpc-d` (RobustMPC), or your own object, which all sources share. Default `mpc-l`.
+   * `mpc-l` (plans on forecasts), `mpc-d` (RobustMPC), or your own object, for all sources. Default `mpc-l`.
    */
   controller?: ControllerName | Controller;
   /** Segments that a named controller plans ahead, 1 to 20. Default: `mpc-d` 5; `mpc-l` by the buffer, at least 5. */
