@@ -109,6 +109,24 @@ test('the sizes of a live stream are read again while it plays, and the plan has
   fetched.mockRestore();
 });
 
+test.each([
+  ['a file with durations', { v0: { bytes: [1e6, 2e6], seconds: [4, 4] } }, 16e6],
+  ['what is learnt of quiet scenes', { other: [1] }, 0.8 * 4e6],
+])('a live request under way is as large as its segment in the plan: by %s', async (_, representations, sizeBits) => {
+  const controller = new ScriptedAbandoning();
+  const { flow, port } = adapted({ controller, sizes: { firstIndex: 60, representations } }, livePort());
+  const live = { startSeconds: 0, segmentSeconds: 4, nowSeconds: 100, firstChunkSeconds: 0.5 };
+  await Promise.resolve();
+  for (let index = 0; index <= 61; index++) {
+    flow.began(port, { isMedia: true, segment: port.segment(index), live });
+    wait(0.1);
+    flow.progressed(port, { totalBits: 0.2 * 4e6 });
+    flow.ended(port, 'whole', 0.1);
+  }
+  expect(controller.inFlights.at(-1)).toMatchObject({ segmentIndex: 61, sizeBits });
+  expect(controller.states.at(-1)!.upcomingSizesBits[0]![0]).toBe(sizeBits);
+});
+
 test.each(['sourceEnded', 'stop'] as const)('a choice counts for nothing if the controller leads to %s()', (end) => {
   const { flow, port, events, controller } = slowDownload();
   flow.events.on('decision', () => flow[end]());
