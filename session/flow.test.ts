@@ -127,6 +127,28 @@ test.each([
   expect(controller.states.at(-1)!.upcomingSizesBits[0]![0]).toBe(sizeBits);
 });
 
+test.each([
+  [4, 8, 16],
+  [2, 60, 16],
+  [1, 20, 22],
+  [1, 60, 32],
+])(
+  'with segments of %d s and a buffer of %d s, a plan has sizes and qualities of %d segments',
+  async (seconds, cap, count) => {
+    const v0 = Array.from({ length: 60 }, (_, i) => i + 1);
+    const files = { sizes: { representations: { v0 } }, quality: { representations: { v0: { quality: v0 } } } };
+    const { flow, port, controller } = adapted({ controller: new Scripted(), qoe: 'perceived', ...files });
+    const { period, ladder } = port.now!;
+    port.now = { ...port.now!, period: { ...period, segmentCount: 60 }, ladder: ladder.slice(0, 1) };
+    port.play({ segmentSeconds: seconds, bufferCapSeconds: cap });
+    await Promise.resolve();
+    flow.decide();
+    const { upcomingSizesBits, upcomingQualities } = controller.states[0]!;
+    expect(upcomingSizesBits.flat()).toEqual(v0.slice(0, count).map((bytes) => 8 * bytes));
+    expect(upcomingQualities!.flat()).toEqual(v0.slice(0, count));
+  },
+);
+
 test.each(['sourceEnded', 'stop'] as const)('a choice counts for nothing if the controller leads to %s()', (end) => {
   const { flow, port, events, controller } = slowDownload();
   flow.events.on('decision', () => flow[end]());
