@@ -11,7 +11,6 @@ import { PathPlan } from '../abr/mpc-l/live/path-plan.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
 import { SAVING_PRICE_PER_MBPS, USUAL_PRICE_PER_MBPS } from '../abr/qoe/perceived-qoe.ts';
 import type { QoeWeights } from '../abr/qoe/qoe.ts';
-import { LARGEST_HORIZON } from '../abr/state/facts.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
 import { deviceClock } from './clock.ts';
 import { Forecasting } from './forecasting/forecasting.ts';
@@ -40,12 +39,11 @@ interface Surroundings {
 }
 
 /** The options of an attachment, and the parts that follow from them. */
-export interface ResolvedOptions extends Pick<PageOptions, 'debug' | 'live' | 'cmcd' | 'sizes' | 'quality'> {
+export interface ResolvedOptions
+  extends Pick<PageOptions, 'debug' | 'live' | 'cmcd' | 'sizes' | 'quality' | 'horizon'> {
   host: Host;
   logger: NonNullable<LeoAbrOptions['logger']> | null;
   timeSource: TimeSource;
-  /** The controller gets the sizes of at least this many segments, whatever it plans. */
-  horizon: number;
   controllerName: string;
   newController(): Controller;
   weightsOf(pictures: Pictures): QoeWeights;
@@ -58,7 +56,7 @@ export interface ResolvedOptions extends Pick<PageOptions, 'debug' | 'live' | 'c
 }
 
 export function assemble(options: PageOptions, host: Host, tools: Tools = {}): ResolvedOptions {
-  const { controller, horizon = LARGEST_HORIZON, saveData, logger = host.console } = options;
+  const { controller, saveData, logger = host.console } = options;
   const { qoe = controller === MPC_L ? 'perceived' : 'linear' } = options;
   const { observed } = tools;
   const newController = controllerOf(options);
@@ -67,7 +65,6 @@ export function assemble(options: PageOptions, host: Host, tools: Tools = {}): R
     host,
     logger,
     timeSource: options.timeSource || deviceClock(host),
-    horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
     newController: observed ? () => observed(newController()) : newController,
     usesQuality: qoe === 'perceived',

@@ -109,6 +109,46 @@ test('the sizes of a live stream are read again while it plays, and the plan has
   fetched.mockRestore();
 });
 
+test.each([
+  ['a file with durations', { v0: { bytes: [1e6, 2e6], seconds: [4, 4] } }, 16e6],
+  ['what is learnt of quiet scenes', { other: [1] }, 0.8 * 4e6],
+])('a live request under way is as large as its segment in the plan: by %s', async (_, representations, sizeBits) => {
+  const controller = new ScriptedAbandoning();
+  const { flow, port } = adapted({ controller, sizes: { firstIndex: 60, representations } }, livePort());
+  const live = { startSeconds: 0, segmentSeconds: 4, nowSeconds: 100, firstChunkSeconds: 0.5 };
+  await Promise.resolve();
+  for (let index = 0; index <= 61; index++) {
+    flow.began(port, { isMedia: true, segment: port.segment(index), live });
+    wait(0.1);
+    flow.progressed(port, { totalBits: 0.2 * 4e6 });
+    flow.ended(port, 'whole', 0.1);
+  }
+  expect(controller.inFlights.at(-1)).toMatchObject({ segmentIndex: 61, sizeBits });
+  expect(controller.states.at(-1)!.upcomingSizesBits[0]![0]).toBe(sizeBits);
+});
+
+test.each([
+  [4, 8, 16],
+  [2, 60, 16],
+  [1, 20, 22],
+  [1, 60, 32],
+])(
+  'with segments of %d s and a buffer of %d s, a plan has sizes and qualities of %d segments',
+  async (seconds, cap, count) => {
+    const v0 = Array.from({ length: 60 }, (_, i) => i + 1);
+    const files = { sizes: { representations: { v0 } }, quality: { representations: { v0: { quality: v0 } } } };
+    const { flow, port, controller } = adapted({ controller: new Scripted(), qoe: 'perceived', ...files });
+    const { period, ladder } = port.now!;
+    port.now = { ...port.now!, period: { ...period, segmentCount: 60 }, ladder: ladder.slice(0, 1) };
+    port.play({ segmentSeconds: seconds, bufferCapSeconds: cap });
+    await Promise.resolve();
+    flow.decide();
+    const { upcomingSizesBits, upcomingQualities } = controller.states[0]!;
+    expect(upcomingSizesBits.flat()).toEqual(v0.slice(0, count).map((bytes) => 8 * bytes));
+    expect(upcomingQualities!.flat()).toEqual(v0.slice(0, count));
+  },
+);
+
 test.each(['sourceEnded', 'stop'] as const)('a choice counts for nothing if the controller leads to %s()', (end) => {
   const { flow, port, events, controller } = slowDownload();
   flow.events.on('decision', () => flow[end]());

@@ -85,7 +85,7 @@ export class Flow {
     const waits = live && session.live.requested(live, segment !== undefined, atSeconds);
     const request = new Request(atSeconds, {
       segment,
-      sizeBits: segment && sizes.sizeBits(segment),
+      sizeBits: segment && sizes.sizeBits(segment, live !== undefined),
       meter: isOpaque ? undefined : this.forecasting?.meter,
       expectedSeconds: live ? 0 : session.origin.expectedSeconds(atSeconds, segment?.representation.id),
       waits,

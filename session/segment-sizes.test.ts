@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { Situation } from './player-port.ts';
+import type { Segment, Situation } from './player-port.ts';
 import { broken } from './scripted.fixture.ts';
 import { loadLists, parseSizes, SIZE_LISTS } from './segment-lists.ts';
-import { type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
+import { SegmentSizes } from './segment-sizes.ts';
 import { UpcomingSegments } from './state.ts';
 
-const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
+const question = (more: Partial<Segment> = {}, id = 'v0'): Segment => ({
   representation: { id, bitrateBps: 1e6 },
   index: 1,
   period: { id: 'p0', startSeconds: 0, firstIndex: 0, segmentCount: 3, segmentsAfter: 0 },
@@ -26,24 +26,24 @@ function upcomingBits(sizes: SegmentSizes, indexedBits?: number, segmentSeconds 
 
 test('prefers the file, then the index, then bitrate x duration', () => {
   const sizes = new SegmentSizes();
-  expect(sizes.sizeBits(question())).toBe(4e6);
+  expect(sizes.sizeBits(question(), false)).toBe(4e6);
   expect(upcomingBits(sizes, 77)).toEqual([77, 77]);
   for (const indexedBits of [0, -8, Number.NaN, 1e308, Infinity]) {
-    expect(sizes.sizeBits(question({ indexedBits }))).toBe(4e6);
+    expect(sizes.sizeBits(question({ indexedBits }), false)).toBe(4e6);
     expect(upcomingBits(new SegmentSizes(), indexedBits)).toEqual([4e6, 4e6]);
   }
   sizes.useFile(parseSizes({ representations: { v0: [10, 20, 30] } }));
   expect(upcomingBits(sizes, 77)).toEqual([160, 240]);
-  expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }))).toBe(77);
-  expect(sizes.sizeBits(question({}, 'v1'))).toBe(4e6);
+  expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }), false)).toBe(77);
+  expect(sizes.sizeBits(question({}, 'v1'), false)).toBe(4e6);
 });
 
 test('a list over all periods is indexed by the presentation, a list of one period by the period', () => {
   const sizes = new SegmentSizes();
   sizes.useFile({ representations: { shared: [1, 2, 3, 4, 5], own: [6, 7] } });
   const inSecond = { index: 1, period: { ...question().period, id: 'p1', firstIndex: 3, segmentCount: 2 } };
-  expect(sizes.sizeBits(question(inSecond, 'shared'))).toBe(40);
-  expect(sizes.sizeBits(question(inSecond, 'own'))).toBe(56);
+  expect(sizes.sizeBits(question(inSecond, 'shared'), false)).toBe(40);
+  expect(sizes.sizeBits(question(inSecond, 'own'), false)).toBe(56);
 });
 
 test('a list over all periods has the sizes after the end of a period that the stream lists', () => {
@@ -68,7 +68,7 @@ test('a list over all periods has the sizes after the end of a period that the s
 test('the list of a live stream begins at its first index; what it does not reach is learnt', () => {
   const sizes = new SegmentSizes();
   sizes.useFile(parseSizes({ firstIndex: 100, representations: { v0: [1, 2] } }));
-  const bitsAt = (index: number) => sizes.sizeBits(question({ index, isLive: true }));
+  const bitsAt = (index: number) => sizes.sizeBits(question({ index }), true);
   expect([99, 100, 101, 102].map(bitsAt)).toEqual([4e6, 8, 16, 4e6]);
   expect(() => parseSizes({ firstIndex: 1.5, representations: { v0: [1] } })).toThrow('sizes.firstIndex');
 });
@@ -136,7 +136,7 @@ test.each([
 function ratiosAfter(...ratios: number[]): { own: number; other: number } {
   const sizes = new SegmentSizes();
   for (const ratio of ratios) sizes.learn(question(), 4e6 * ratio);
-  return { own: sizes.sizeBits(question()) / 4e6, other: sizes.sizeBits(question({}, 'v1')) / 4e6 };
+  return { own: sizes.sizeBits(question(), false) / 4e6, other: sizes.sizeBits(question({}, 'v1'), false) / 4e6 };
 }
 const times = (count: number, ratio: number) => Array<number>(count).fill(ratio);
 
@@ -177,18 +177,18 @@ test('learnt sizes of a live stream leave room for the bits that its encoder may
   const sizes = new SegmentSizes();
   const ratioAfter = (count: number, ratio: number) => {
     for (let i = 0; i < count; i++) sizes.learn(question(), 4e6 * ratio);
-    return sizes.sizeBits(question({ isLive: true })) / 4e6;
+    return sizes.sizeBits(question(), true) / 4e6;
   };
   // A quiet minute, and an hour: on demand they are believed.
   expect(ratioAfter(15, 0.2)).toBeGreaterThanOrEqual(0.8);
   expect(ratioAfter(900, 0.2)).toBe(0.8);
-  expect(sizes.sizeBits(question()) / 4e6).toBeLessThan(0.4);
+  expect(sizes.sizeBits(question(), false) / 4e6).toBeLessThan(0.4);
   // A burst is expected again for some minutes.
   ratioAfter(15, 1.6);
   expect(ratioAfter(15, 0.2)).toBeGreaterThan(1.2);
   expect(ratioAfter(300, 0.2)).toBe(0.8);
   // What the stream lists counts.
-  expect(sizes.sizeBits(question({ isLive: true, indexedBits: 77 }))).toBe(77);
+  expect(sizes.sizeBits(question({ indexedBits: 77 }), true)).toBe(77);
   sizes.forget();
   expect(ratioAfter(0, 1)).toBe(1);
 });

@@ -24,11 +24,6 @@ const PEAK_HALF_LIFE_SECONDS = 300;
 /** The file of a live stream is read again after this number of requests for video. */
 const RELOADED_AFTER = 3;
 
-export interface SegmentQuestion extends Segment {
-  /** Whether the segment belongs to a live stream. Default false. */
-  isLive?: boolean;
-}
-
 /** A segment's declared bitrate and duration. */
 type DeclaredSegment = Pick<Segment, 'representation' | 'segmentSeconds'>;
 
@@ -166,8 +161,8 @@ export class SegmentSizes {
   }
 
   /** Size in bits; > 0. */
-  sizeBits(segment: SegmentQuestion): number {
-    const { representation, index, period, segmentSeconds, endSeconds, indexedBits, isLive = false } = segment;
+  sizeBits(segment: Segment, isLive: boolean): number {
+    const { representation, index, period, segmentSeconds, endSeconds, indexedBits } = segment;
     const { id, bitrateBps } = representation;
     const seconds = isLive ? undefined : endSeconds - segmentSeconds / 2;
     const { value } = this._table?.find(id, period, index, seconds) || {};

@@ -5,7 +5,7 @@ import type { ValidForecast } from '../abr/forecast.ts';
 import { perceivedWeights } from '../abr/qoe/perceived-qoe.ts';
 import { bitrateWeights, type Objective, type QoeWeights } from '../abr/qoe/qoe.ts';
 import { modelledQuality, usualDisplayedLines } from '../abr/qoe/quality.ts';
-import { LARGEST_HORIZON } from '../abr/state/facts.ts';
+import { horizonOf, LARGEST_HORIZON } from '../abr/state/facts.ts';
 import { isAudio, ladderQualities } from './ladder.ts';
 import type { ListedSegment, Representation, Segment, Situation } from './player-port.ts';
 import type { Session } from './session.ts';
@@ -38,7 +38,7 @@ export interface Moment {
 export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintySeconds'>;
 
 interface StateOptions {
-  horizon: number;
+  horizon?: number | undefined;
   usesQuality: boolean;
   weightsOf(situation: Situation): QoeWeights;
 }
@@ -82,7 +82,7 @@ export function playerState({
   const next: NextSegment = loading
     ? { index: loading.index, startSeconds: loading.endSeconds - loading.segmentSeconds, id: loading.representation.id }
     : nextSegment(situation, last);
-  const segments = new UpcomingSegments(situation, next, Math.max(LARGEST_HORIZON, options.horizon));
+  const segments = new UpcomingSegments(situation, next, Math.max(LARGEST_HORIZON, horizonOf(playback, options)));
   const live = situation.live && session.live.state(situation, startOf(situation, next, loading), clocks.nowSeconds);
   const upcomingQualities = options.usesQuality && qualities ? qualities.upcoming(situation, segments) : undefined;
   const weights = options.weightsOf(situation);
@@ -190,7 +190,7 @@ export class UpcomingSegments {
     let position = start + (isAfterSeek ? ROUNDING_SECONDS : TOLERANCE_SECONDS);
     this._firstSeconds = position;
     let remaining = 1;
-    while (rows.length < Math.min(most, remaining)) {
+    do {
       const nominal = { index: nextIndex, startSeconds: start, seconds: playback.segmentSeconds };
       const row = segmentAt?.(position, id) || nominal;
       const wrong = [nominal, row].find(({ seconds }) => !(seconds >= 0 && seconds < LONGEST_SEGMENT_SECONDS));
@@ -199,7 +199,7 @@ export class UpcomingSegments {
       if (rows.push(row) === 1) remaining = Math.max(1, period.segmentCount - row.index) + period.segmentsAfter;
       start = row.startSeconds + row.seconds;
       position = start + TOLERANCE_SECONDS;
-    }
+    } while (rows.length < Math.min(most, remaining));
     this.rows = rows;
     this.remaining = remaining;
   }

@@ -79,7 +79,7 @@ const LEAST_SECONDS = 32;
 
 /** Planned segments, including the segment to decide on. The stream may end before. The option `horizon` overrides it. */
 export function horizonOf(
-  { bufferCapSeconds, segmentSeconds }: PlayerState,
+  { bufferCapSeconds, segmentSeconds }: Pick<PlayerState, 'bufferCapSeconds' | 'segmentSeconds'>,
   { horizon }: { horizon?: number | undefined } = {},
 ): number {
   const held = Math.ceil(bufferCapSeconds / segmentSeconds) + BEYOND_BUFFER_SEGMENTS;

@@ -15,7 +15,7 @@ const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefi
 const without = Object.create(null) as object;
 test.each([{}, without, { horizon: undefined, seed: undefined, risk: undefined }])('%j has all defaults', (options) => {
   const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
-  expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, seed: 1, logger: console });
+  expect(resolved).toMatchObject({ controllerName: 'mpc-l', seed: 1, logger: console });
   expect(resolved.sizes).toBeUndefined();
   expect(newController().name).toBe('mpc-l');
   expect(newForecasting).toBeDefined();
