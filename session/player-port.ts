@@ -137,9 +137,9 @@ export interface Progress {
   isAnswered?: boolean;
   /**
    * The player sends the request again, from its first byte: and gives up playback after some attempts (`limited`), or
-   * not; or because the server answered that the live segment does not exist yet (`too-early`).
+   * not. `later`: the server has refused it, and the player pauses before it sends it again.
    */
-  attempt?: 'limited' | 'unlimited' | 'too-early';
+  attempt?: 'limited' | 'unlimited' | 'later';
 }
 
 /** `abandoned`: the player requests the segment in another representation instead. */

@@ -174,7 +174,7 @@ export class Session {
       request.ended(nowSeconds, outcome, isCached);
       return;
     }
-    if (request.isRefused && request.receivedBits === 0) outcome = 'failed';
+    if (request.isPostponed || (request.isRefused && request.receivedBits === 0)) outcome = 'failed';
     const { requestedAtSeconds, unansweredSeconds } = request;
     const elapsedSeconds = nowSeconds - requestedAtSeconds;
     const isWhole = outcome === 'whole';
