@@ -215,6 +215,7 @@ export class Flow {
     });
     if (answer === 'keep') return moment;
     if (!answer) return undefined;
+    active.isOvertaken = false;
     active.keepUntil(nowSeconds + REPLACED_WITHIN_SECONDS);
     port.abandon(answer);
     return undefined;

@@ -142,7 +142,7 @@ export interface Progress {
   attempt?: 'limited' | 'unlimited' | 'later';
 }
 
-/** `abandoned`: the player requests the segment in another representation instead. */
+/** `abandoned`: the player has aborted it, for another representation of the segment or after a seek. */
 export type Outcome = 'whole' | 'abandoned' | 'failed';
 
 /** A controller's choice. */

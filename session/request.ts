@@ -38,6 +38,8 @@ export class Request {
   unansweredSeconds = 0;
   /** An attempt has failed without a bit, and the player may give up: another representation is requested. */
   isRefused = false;
+  /** By a seek or a late decision: if the player aborts it, that is no abandonment. */
+  isOvertaken = false;
   /** When it was sent; if the origin is slow, when its first byte is expected; `Infinity` while it is postponed. */
   dueSeconds: number;
   /** Until then it is not reconsidered. */

@@ -23,8 +23,6 @@ export interface EndEvent {
 /** What is known of a request in flight. */
 interface Known {
   isLive: boolean;
-  /** Shaka was given another choice at the request, which it then gives up before its first bit: nothing was lost. */
-  isReplaced: boolean;
   /** Its body is read in parts. */
   isRead?: boolean;
   /** Counts the chunks of a live segment that is sent while it is encoded; undefined for other requests. */
@@ -155,7 +153,7 @@ export class Requests {
     };
     const isInChunks = live && live.firstChunkSeconds < live.segmentSeconds;
     const known: Known = {
-      ...{ isLive: Boolean(time), isReplaced: instead !== undefined },
+      isLive: Boolean(time),
       counter: isInChunks ? new ChunkCounter() : undefined,
     };
     this._known.set(request, known);
@@ -171,17 +169,18 @@ export class Requests {
       else if (source.isClearing) flow.keepLoading(1);
       source.isClearing = false;
     }
-    if (instead) port.abandon(instead);
+    if (instead) {
+      flow.session.active!.isOvertaken = true;
+      port.abandon(instead);
+    }
     return known;
   }
 
   private _end(request: object, outcome: 'whole' | 'abandoned' | 'failed', seconds?: number): void {
-    const known = this._known.get(request);
     this._known.delete(request);
     // Shaka tries a failed request again.
     if (outcome !== 'failed') this._ended.add(request);
     else this._port.source.failedAtMs = performance.now();
-    const isUnused = known?.isReplaced && outcome === 'abandoned';
-    this._flow.ended(request, isUnused ? 'failed' : outcome, seconds);
+    this._flow.ended(request, outcome, seconds);
   }
 }
