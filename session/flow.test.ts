@@ -343,6 +343,8 @@ function slowDownload() {
 
 test('a video download in flight is abandoned at the next tick, and again only if the player has not answered for a second', () => {
   const { port, flow, request, forecaster } = slowDownload();
+  flow.played();
+  flow.sought();
   flow.progressed(request, { addedBits: 8000 });
   wait(0.1);
   expect(port.abandoned).toEqual([{ representationId: 'v0', message: 'scripted: slow' }]);
@@ -352,6 +354,9 @@ test('a video download in flight is abandoned at the next tick, and again only i
   expect(forecaster.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 0.8 });
   wait(0.2);
   expect(port.abandoned).toHaveLength(2);
+  // The seek has not ended it.
+  flow.ended(request, 'abandoned');
+  expect(flow.session).toMatchObject({ abandonments: 1, wastedBits: 8000 });
 });
 
 test.each(['download', 'source', 'plugin'])('a video download in flight is reconsidered until the %s ends', (what) => {

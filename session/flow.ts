@@ -101,15 +101,14 @@ export class Flow {
   progressed(key: object, progress: Progress): void {
     const request = this._requests.get(key);
     const { attempt, isInterim, isAnswered, addedBits, totalBits, chunks } = progress;
-    if (!request || (isInterim && request.countsAndSkipsReport())) return;
+    if (!request || (!attempt && request.isPostponed) || (isInterim && request.countsAndSkipsReport())) return;
     if (!attempt && !isAnswered && !(addedBits! > 0 || totalBits! > 0 || chunks! > 0)) return;
     const atSeconds = this.clock.nowSeconds();
-    if (attempt === 'too-early') request.tooEarly(atSeconds);
-    else if (attempt) {
+    if (attempt) {
       // A limited number of attempts, and not a byte: the server refuses the representation. A live segment may not exist yet.
       const isRefused = attempt === 'limited' && request.receivedBits === 0 && !this.session.live.isPlaying;
-      request.restarted(atSeconds);
-      if (isRefused && request.isVideo()) request.refused();
+      request.restarted(atSeconds, attempt === 'later');
+      if (isRefused) request.refused();
     } else if (isAnswered) request.answered(atSeconds, progress.sizeBits);
     else {
       request.received(atSeconds, progress);
@@ -216,6 +215,7 @@ export class Flow {
     });
     if (answer === 'keep') return moment;
     if (!answer) return undefined;
+    active.isOvertaken = false;
     active.keepUntil(nowSeconds + REPLACED_WITHIN_SECONDS);
     port.abandon(answer);
     return undefined;

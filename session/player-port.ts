@@ -137,12 +137,12 @@ export interface Progress {
   isAnswered?: boolean;
   /**
    * The player sends the request again, from its first byte: and gives up playback after some attempts (`limited`), or
-   * not; or because the server answered that the live segment does not exist yet (`too-early`).
+   * not. `later`: the server has refused it, and the player pauses before it sends it again.
    */
-  attempt?: 'limited' | 'unlimited' | 'too-early';
+  attempt?: 'limited' | 'unlimited' | 'later';
 }
 
-/** `abandoned`: the player requests the segment in another representation instead. */
+/** `abandoned`: the player has aborted it, for another representation of the segment or after a seek. */
 export type Outcome = 'whole' | 'abandoned' | 'failed';
 
 /** A controller's choice. */

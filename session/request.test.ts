@@ -90,6 +90,39 @@ test("an attempt without an answer is a wait, although the player's time is the 
   expect(record().measured).toMatchObject([{ downloadSeconds: expect.closeTo(0.5, 9), latencySeconds: 0 }]);
 });
 
+test.each([
+  ['on demand', undefined],
+  ['live', LIVE],
+])('neither a refusal nor the pause after it shows the link: %s', (_, live) => {
+  const { flow, request, receivedAfter, record, steady, bits } = requested(live);
+  const { sizeBits } = record().active!;
+  wait(0.1);
+  // The text of the refusal.
+  flow.progressed(request, { totalBits: 1e3, sizeBits: 1e3 });
+  flow.progressed(request, { attempt: 'later' });
+  wait(1);
+  expect(record().active).toMatchObject({ receivedBits: 0, sizeBits });
+  flow.progressed(request, { attempt: 'unlimited' });
+  for (const totalBits of [2e6, 4e6, 6e6]) receivedAfter(0.1, totalBits);
+  flow.ended(request, 'whole', 0.3);
+  expect(record().measured).toMatchObject([{ receivedBits: 6e6, downloadSeconds: expect.closeTo(0.3) }]);
+  expect(bits()).toBeGreaterThan(3e6);
+  const seen = steady.observations.filter(({ kind }) => kind !== 'idle');
+  expect(seen[0]).toMatchObject({ kind: 'request-latency', latencySeconds: expect.closeTo(0.1) });
+  expect(seen.filter((one) => one.kind === 'throughput' && one.bits < 1e4)).toEqual([]);
+});
+
+test.each(['abandoned', 'failed'] as const)(
+  'a request that is %s in the pause after a refusal shows nothing',
+  (outcome) => {
+    const { flow, request, record } = requested();
+    flow.progressed(request, { attempt: 'later' });
+    wait(0.8);
+    flow.ended(request, outcome);
+    expect(record()).toMatchObject({ measured: [], abandonments: 0, requestedBits: 0 });
+  },
+);
+
 test('on demand one of six reports counts, and the last one; all of a live segment do', () => {
   const { flow, request, receivedAfter, record, bits, rates } = requested();
   for (let n = 1; n <= 100; n++) {

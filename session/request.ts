@@ -34,11 +34,13 @@ export class Request {
   receivedBits = 0;
   firstByteAtSeconds: number | undefined;
   lastBitsAtSeconds: number | undefined;
-  /** Seconds until the first attempt that was answered. */
+  /** Seconds from `requestedAtSeconds` to the first attempt that was answered. */
   unansweredSeconds = 0;
   /** An attempt has failed without a bit, and the player may give up: another representation is requested. */
   isRefused = false;
-  /** When it was sent; if the origin is slow, when its first byte is expected. */
+  /** By a seek or a late decision: if the player aborts it, that is no abandonment. */
+  isOvertaken = false;
+  /** When it was sent; if the origin is slow, when its first byte is expected; `Infinity` while it is postponed. */
   dueSeconds: number;
   /** Until then it is not reconsidered. */
   private _keptUntilSeconds = 0;
@@ -47,16 +49,18 @@ export class Request {
   private _isInChunks = false;
   /** Skipped reports since the last report that counted. */
   private _leftOut = MOST_LEFT_OUT;
+  private readonly _expectedBits: number;
   private readonly _meter: ObservationMeter | undefined;
-  private readonly _waits: LiveWaits | undefined;
+  private _waits: LiveWaits | undefined;
   private readonly _knownBps: () => number;
 
+  /** `requestedAtSeconds`: if earlier attempts show nothing of this one, its time. */
   constructor(
-    readonly requestedAtSeconds: number,
+    public requestedAtSeconds: number,
     { segment, sizeBits = 0, meter, expectedSeconds = 0, waits, knownBps }: RequestContext,
   ) {
     this.segment = segment;
-    this.sizeBits = sizeBits;
+    this.sizeBits = this._expectedBits = sizeBits;
     this.dueSeconds = requestedAtSeconds + (expectedSeconds < Number.POSITIVE_INFINITY ? expectedSeconds : 0);
     this._meter = meter;
     this._waits = waits;
@@ -75,29 +79,31 @@ export class Request {
     return period.firstIndex + index;
   }
 
-  /** The player has sent it again, so the body comes again from its first byte. */
-  restarted(atSeconds: number): void {
+  /** The player sends it again, from its first byte. `isLater`: after a pause, because the server has refused it. */
+  restarted(atSeconds: number, isLater: boolean): void {
+    if (isLater || this.isPostponed || this.receivedBits > 0) {
+      this.requestedAtSeconds = atSeconds;
+      this.dueSeconds = isLater ? Number.POSITIVE_INFINITY : atSeconds;
+      this.firstByteAtSeconds = undefined;
+      // A refusal may have a body.
+      this.sizeBits = this._expectedBits;
+      this.receivedBits = this._timedBits = 0;
+      this._leftOut = MOST_LEFT_OUT;
+      if (this._waits) this._waits = this._waits.again(atSeconds);
+      this._meterWaits(atSeconds, this.dueSeconds);
+    }
     if (this.firstByteAtSeconds === undefined) this.unansweredSeconds = atSeconds - this.requestedAtSeconds;
-    if (this.receivedBits === 0) return;
-    this.receivedBits = 0;
-    this._timedBits = 0;
-    if (!this._waits) return;
-    this._waits.restarted(atSeconds);
-    this._meterWaits(atSeconds, atSeconds);
-    this.firstByteAtSeconds = undefined;
+  }
+
+  /** Nothing of it is on its way until the player sends it again. */
+  get isPostponed(): boolean {
+    return this.dueSeconds === Number.POSITIVE_INFINITY;
   }
 
   /** The player has sent it again after no answer, and gives up playback after some attempts. */
   refused(): void {
     this.isRefused = true;
     this._keptUntilSeconds = this.dueSeconds = 0;
-  }
-
-  /** The server answered that the live segment does not exist yet. The player asks again. */
-  tooEarly(atSeconds: number): void {
-    if (this.receivedBits > 0 || !this._waits) return;
-    this._waits.refused(atSeconds);
-    this._meterWaits(atSeconds, atSeconds);
   }
 
   /** The headers are here. */

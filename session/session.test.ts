@@ -47,6 +47,18 @@ test('an abandoned segment that is requested again is the same segment, and its 
   expect(inFlight()?.abandonments).toBe(0);
 });
 
+test('a download that a seek ends is a measurement, and no abandonment', () => {
+  const { record, begin, end, inFlight } = started();
+  end(begin(0));
+  const active = begin(1);
+  record().started = true;
+  record().sought();
+  end(active, 1e6, 'abandoned');
+  begin(2);
+  expect(inFlight()).toMatchObject({ abandonments: 0, sessionWastedBits: 0 });
+  expect(record().measured.at(-1)).toMatchObject({ segmentIndex: 1, receivedBits: 1e6, abandoned: false });
+});
+
 test('counts segments from the start of the presentation', () => {
   const { record, begin, inFlight } = started();
   const { period } = port.now!;

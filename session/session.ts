@@ -135,6 +135,7 @@ export class Session {
   /** A seek. Returns false before the first picture: the player only seeks to its start position. */
   sought(): boolean {
     if (this.started) this.last = this.beforeLastBps = this.choice = undefined;
+    if (this.started && this.active) this.active.isOvertaken = true;
     return this.started;
   }
 
@@ -174,7 +175,7 @@ export class Session {
       request.ended(nowSeconds, outcome, isCached);
       return;
     }
-    if (request.isRefused && request.receivedBits === 0) outcome = 'failed';
+    if (request.isPostponed || (request.isRefused && request.receivedBits === 0)) outcome = 'failed';
     const { requestedAtSeconds, unansweredSeconds } = request;
     const elapsedSeconds = nowSeconds - requestedAtSeconds;
     const isWhole = outcome === 'whole';
@@ -191,7 +192,7 @@ export class Session {
     const originSeconds = isLive || isCached ? 0 : this.origin.ended(request, outcome, nowSeconds, this.knownBps());
     this.left(request);
     if (isWhole && !isCached) this.wholeDownloads++;
-    const abandoned = outcome === 'abandoned';
+    const abandoned = outcome === 'abandoned' && !request.isOvertaken;
     if (!abandoned && (outcome === 'failed' || request.receivedBits === 0)) return;
     this._endedBits += request.sizeBits;
     if (abandoned) {

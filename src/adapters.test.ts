@@ -140,10 +140,15 @@ describe.each(Object.entries(PLAYERS))('%s', (name, start) => {
   });
 
   test('after a seek, the next segment is the one at the playhead, and none was before it', () => {
-    const { player, controller, state } = scripted(1);
+    const { player, controller, handle, state } = scripted(1);
     player.plays();
     player.download(0, 4e6, 1);
+    const sent = player.send(1);
+    wait(0.5);
+    sent.arrived(1e6);
     player.seeks(21);
+    sent.aborted();
+    expect(handle.state.wastedBits).toBe(0);
     player.ask();
     expect(state()).toMatchObject({ segmentIndex: 5, segmentsRemaining: 5, bufferLevelSeconds: 0, started: true });
     expect(state().previousBitrateBps).toBeUndefined();

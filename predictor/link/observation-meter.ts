@@ -60,14 +60,10 @@ export class ObservationMeter {
     return request;
   }
 
-  /** The link has delivered the existing part of a response. More will exist at `untilSeconds`. */
+  /** The link has nothing more to deliver for this request before `untilSeconds`. */
   waits(request: object, atSeconds: number, untilSeconds: number): void {
     this._account(atSeconds);
-    Object.assign(this._requests.get(request)!, {
-      sentSeconds: untilSeconds,
-      expectedSeconds: 0,
-      reportedSeconds: undefined,
-    });
+    Object.assign(this._requests.get(request)!, { sentSeconds: untilSeconds, reportedSeconds: undefined });
     this._settle();
   }
 

@@ -175,22 +175,9 @@ export class LiveWaits {
     return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
   }
 
-  /** The server answered that the segment does not exist yet. */
-  refused(atSeconds: number): void {
-    this._waitedSeconds += atSeconds - this._arrivedSeconds;
-    this._arrivedSeconds = atSeconds;
-    this._isLimited = true;
-  }
-
-  /** The body comes again from its first byte. Earlier bits and their time show nothing. */
-  restarted(atSeconds: number): void {
-    this.refused(atSeconds);
-    this._chunks = 0;
-    this._isInChunk = false;
-    this._bits = 0;
-    this._transferSeconds = 0;
-    this._measured = { bits: 0, seconds: 0 };
-    this._marks = [];
+  /** The waits of the request if it is sent again. */
+  again(atSeconds: number): LiveWaits {
+    return new LiveWaits(this._edge, this._segment, atSeconds);
   }
 
   /**

@@ -232,8 +232,15 @@ export class FakePlayer extends StandIn {
     return request;
   }
 
+  /** The server answers with an error, whose text dash.js reads; it pauses, and makes its next attempt. */
+  refuse(request: { url: string; arrived(bits: number): void }): void {
+    request.arrived(1000);
+    this.emit('metricAdded', { metric: 'HttpList', value: { url: request.url, responsecode: 404 } });
+  }
+
   /** dash.js's next attempt at the request. */
   attempt(request: object): void {
+    Object.assign(request, { startDate: new Date(), bytesLoaded: Number.NaN, bytesTotal: Number.NaN });
     const customData = { request };
     for (const intercept of this.interceptors) void intercept({ customData });
     this._sent.set(request, customData);

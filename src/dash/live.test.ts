@@ -111,14 +111,15 @@ test('low-latency downloads are reconsidered while a chunk is late, and only the
   expect(player.qualitySet).toEqual([{ id: 'v1', reason: { forceAbandon: true, message: 'scripted: slow' } }]);
 });
 
-test('low-latency downloads that the server refuses are no outage; an answer that does not come is one', () => {
+test('live downloads that the server refuses are no outage; an answer that does not come is one', () => {
   const { player, request, observed } = start();
   wait(0.55);
-  const url = 'https://media.example/50.m4s';
-  request(50, { url });
-  for (let refusal = 0; refusal < 20; refusal++) {
+  const sent = request(50);
+  for (let refusal = 0; refusal < 3; refusal++) {
     wait(0.1);
-    player.emit('metricAdded', { metric: 'HttpList', value: { url, responsecode: 404 } });
+    player.refuse(sent);
+    wait(1);
+    player.attempt(sent);
   }
   expect(observed()).toEqual([]);
   wait(1);

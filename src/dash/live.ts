@@ -6,7 +6,7 @@ import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveMedia, LivePosition, LiveTime } from '../../session/player-port.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
 import { ElementRate, type LiveLimits } from '../element-rate.ts';
-import { type BufferGauge, type DashPlayer, setting } from './player.ts';
+import { type BufferGauge, type DashPlayer, isLive, setting } from './player.ts';
 import { overrideSettings } from './settings.ts';
 
 export interface RequestEvent {
@@ -51,11 +51,11 @@ export class LiveSupport {
       updateTimeSyncOffset: ({ offset }: { offset: number }) => {
         if (Number.isFinite(offset)) this._offsetMs = offset;
       },
-      // dash.js retries without another event of its own.
+      // dash.js pauses before its next attempt, on demand too, without another event of its own.
       metricAdded: ({ metric, value }: MetricEvent) => {
         if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
         for (const request of this._latest.values())
-          if (request.url === value.url) flow.progressed(request, { attempt: 'too-early' });
+          if (request.url === value.url) flow.progressed(request, { attempt: 'later' });
       },
       // Low-latency mode: whole chunks, whose bytes have been read before.
       fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
@@ -63,10 +63,11 @@ export class LiveSupport {
     };
   }
 
-  /** The media of a live stream's request. */
+  /** The media of a request; undefined on demand. */
   media(request: FragmentRequest): LiveMedia | undefined {
     const { mediaType, representation, startTime, duration } = request;
     this._latest.set(mediaType, request);
+    if (!isLive(representation!)) return undefined;
     const time = this._time(representation!.mediaInfo!.streamInfo!, representation!);
     return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
   }

@@ -47,7 +47,6 @@ test("bytes are counted without a length, from dash.js's traces", () => {
 test('bytes are counted in low-latency mode, from the parts of the body, without those of a failed attempt', () => {
   const { player, controller, request, steps, ended } = sent();
   steps(2);
-  request.startDate = new Date();
   player.attempt(request);
   steps(4);
   wait(0.1);
@@ -62,6 +61,7 @@ test('a request that dash.js repeats is sent in the next representation, each on
   const choices: number[] = [];
   let sent = player.send(0);
   for (let i = 0; i < 3; i++) {
+    player.refuse(sent);
     wait(1);
     player.attempt(sent);
     wait(0.1);
@@ -90,6 +90,36 @@ test('a request that dash.js repeats stays in its representation while the manif
   };
   expect(repeated('a')).toBe(0);
   expect(repeated('b')).toBeGreaterThan(0);
+});
+
+test.each(['audio', 'video'])('a pause of dash.js after a refusal on demand shows nothing: %s', (mediaType) => {
+  const steady = new Steady();
+  const { player, controller } = attached({ controller: new Scripted(), forecasters: [steady] });
+  player.ask();
+  const manifest = { BaseURL: [{ serviceLocation: 'a' }, { serviceLocation: 'b' }] };
+  const representation = { ...player.representations[0], adaptation: { period: { mpd: { manifest } } } };
+  for (const isRefused of [false, true]) {
+    const request = player.send(Number(isRefused), 0, isRefused ? { mediaType, representation } : {});
+    wait(0.1);
+    if (isRefused) {
+      player.refuse(request);
+      wait(1);
+      player.attempt(request);
+      wait(0.1);
+    }
+    request.arrived(1e6);
+    wait(0.2);
+    request.completed(4e6);
+  }
+  wait(1);
+  player.send(2);
+  const rates = steady.observations.flatMap((one) =>
+    one.kind === 'throughput' ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
+  );
+  expect(Math.min(...rates)).toBeGreaterThan(10e6);
+  player.ask();
+  const times = { downloadSeconds: expect.closeTo(0.3), latencySeconds: expect.closeTo(0.1) };
+  expect(controller.states.at(-1)!.downloads.at(-1)).toMatchObject(times);
 });
 
 test('bytes are counted without progress events, from the body', () => {

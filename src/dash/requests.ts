@@ -28,7 +28,7 @@ export class Requests {
       this._flow.began(request, {
         isMedia,
         segment: isMedia && isVideo ? segmentOf(request, bitrates) : undefined,
-        live: isMedia && isLive(request.representation!) ? live.media(request) : undefined,
+        live: isMedia ? live.media(request) : undefined,
         url,
       });
     },

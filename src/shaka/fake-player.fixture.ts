@@ -220,11 +220,18 @@ export class FakePlayer extends StandIn {
     const request: ShakaRequest = { uris: [`${this.server}/${index}.m4s`], headers: {}, streamDataCallback };
     if (this.config.cmcd.enabled) request.uris[0] += '?CMCD=d%3D4000';
     const context = { type, stream: this.active!.video!, segment: segmentAt(index) };
-    for (const filter of this.filters) filter(1, request, context);
+    /** Shaka 5 calls its filters before the pause between attempts, Shaka 4 only at the first attempt. */
+    const filtered = () => {
+      for (const filter of this.filters) filter(1, request, context);
+    };
+    const attempted = () => {
+      request.requestStartTime = Date.now();
+    };
+    filtered();
+    attempted();
     let bytes = 0;
     return {
-      request,
-      context,
+      ...{ request, context, filtered, attempted },
       responded: (bits: number, more = {}) =>
         this.emit('downloadheadersreceived', { request, headers: { 'content-length': `${bits / 8}`, ...more } }),
       /** Bytes that Shaka reads, before its own report of them. */

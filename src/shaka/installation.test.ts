@@ -56,6 +56,8 @@ test.each([
   expect(manager().getBandwidthEstimate()).toBeGreaterThan(0);
   expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2, 3, 4]);
   expect(decisions.at(-1)!.state.downloads.map(({ bitrateBps }) => bitrateBps)).toEqual(measured);
+  // A representation without an answer would be avoided.
+  expect(decisions.at(-1)!.state.setupSeconds).toBeUndefined();
 });
 
 test('decides neither after the last segment, nor on audio, nor in mid-download, nor after a seek in the buffer', () => {

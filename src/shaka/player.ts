@@ -60,6 +60,8 @@ export interface RequestContext {
 export interface ShakaRequest {
   uris: string[];
   headers: Record<string, string>;
+  /** Shaka sets it when it sends the request, at each attempt. */
+  requestStartTime?: number | null;
   /** Called with each part of the body as it arrives. */
   streamDataCallback?: ((part: ArrayBuffer | ArrayBufferView) => Promise<unknown>) | null;
 }

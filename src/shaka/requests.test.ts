@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
-import { attached, FakePlayer, segmentAt } from './fake-player.fixture.ts';
-import { INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
+import { Scripted, ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
+import { attached, FakePlayer, livePlayer, segmentAt } from './fake-player.fixture.ts';
+import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 
 useManualClock();
 
@@ -50,6 +50,35 @@ test('a repetition by Shaka 4, which calls no filter, counts from its first byte
   await sent.read(4e5);
   sent.completed(4e6);
   expect(decided().downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
+});
+
+test.each([
+  [4, 'on demand', new FakePlayer()],
+  [5, 'on demand', new FakePlayer()],
+  [4, 'live', livePlayer()],
+  [5, 'live', livePlayer()],
+])('neither a refusal nor the pause of Shaka %d after it shows the link: %s', async (version, _, player) => {
+  const steady = new Steady();
+  attached({ controller: new Scripted(), forecasters: [steady] }, player);
+  player.load();
+  player.download(0, 4e6, 1);
+  const from = steady.observations.length;
+  const sent = player.send(1, 0);
+  wait(0.1);
+  sent.responded(1000);
+  sent.failed(BAD_HTTP_STATUS);
+  if (version === 5) sent.filtered();
+  wait(1.5);
+  sent.attempted();
+  wait(0.1);
+  await sent.read(1e5);
+  wait(0.1);
+  await sent.read(4e5);
+  sent.completed(4e6);
+  wait(1);
+  player.ask();
+  const outage = steady.observations.slice(from).filter((one) => one.kind === 'throughput' && one.bits === 0);
+  expect(outage).toEqual([]);
 });
 
 test('a callback after the end of its request counts for nothing', () => {

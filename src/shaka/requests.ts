@@ -23,8 +23,6 @@ export interface EndEvent {
 /** What is known of a request in flight. */
 interface Known {
   isLive: boolean;
-  /** Shaka was given another choice at the request, which it then gives up before its first bit: nothing was lost. */
-  isReplaced: boolean;
   /** Its body is read in parts. */
   isRead?: boolean;
   /** Counts the chunks of a live segment that is sent while it is encoded; undefined for other requests. */
@@ -52,34 +50,47 @@ export class Requests {
       // A live response may begin before its media exists.
       if (known && !known.isLive) this._flow.progressed(request, { isAnswered: true, sizeBits });
     },
-    downloadcompleted: ({ request, response }: EndEvent) => {
+    downloadcompleted: ({ request, response: { data, timeMs } = {} }: EndEvent) => {
       const { isRead } = this._known.get(request) || {};
-      this._flow.progressed(request, { totalBits: 8 * (response?.data?.byteLength || 0) });
+      this._flow.progressed(request, { totalBits: 8 * (data ? data.byteLength : 0) });
       // Shaka's time ends when it has the body, later than the last part.
-      this._end(request, 'whole', isRead ? undefined : Number(response?.timeMs) / 1000);
+      this._end(request, 'whole', isRead ? undefined : Number(timeMs) / 1000);
     },
     downloadfailed: ({ request, error, aborted }: EndEvent) => {
-      // A live segment may not exist yet. If Shaka gives up, it says so. It does not repeat a forbidden request (401, 403).
-      if (error?.code === BAD_HTTP_STATUS && error.severity !== CRITICAL && this._known.get(request)?.isLive) {
-        this._flow.progressed(request, { attempt: 'unlimited' });
-        return this._flow.progressed(request, { attempt: 'too-early' });
-      }
-      this._end(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed');
+      const { code, severity } = error || {};
+      const isAborted = code === OPERATION_ABORTED && !aborted;
+      // If Shaka gives up, it says so. It does not repeat a forbidden request (401, 403).
+      if (code === BAD_HTTP_STATUS && severity !== CRITICAL) this._flow.progressed(request, { attempt: 'later' });
+      else this._end(request, isAborted ? 'abandoned' : 'failed');
     },
   };
 
   /** A request, before it is sent: from Shaka 5 at each attempt, from Shaka 4 at the first. */
   begun(request: ShakaRequest, context: RequestContext | undefined): void {
+    const { _flow: flow } = this;
     if (!this._begun(request, context) || this._watched.has(request)) return;
     this._watched.add(request);
+    let sentMs: number | undefined;
+    Object.defineProperty(request, 'requestStartTime', {
+      get: () => sentMs,
+      set: (nowMs: number) => {
+        if (sentMs) {
+          flow.guard(() => {
+            this._begun(request, context);
+            flow.progressed(request, { attempt: 'unlimited' });
+          });
+        }
+        sentMs = nowMs;
+      },
+    });
     const { streamDataCallback } = request;
     // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
     request.streamDataCallback = async (part) => {
-      this._flow.guard(() => {
+      flow.guard(() => {
         const known = this._begun(request, context);
-        if (known) known.isRead = true;
-        const chunks = known?.counter?.endedIn(part);
-        this._flow.progressed(request, { addedBits: 8 * part.byteLength, chunks });
+        if (!known) return;
+        known.isRead = true;
+        flow.progressed(request, { addedBits: 8 * part.byteLength, chunks: known.counter?.endedIn(part) });
       });
       await streamDataCallback?.(part);
     };
@@ -142,7 +153,7 @@ export class Requests {
     };
     const isInChunks = live && live.firstChunkSeconds < live.segmentSeconds;
     const known: Known = {
-      ...{ isLive: Boolean(time), isReplaced: instead !== undefined },
+      isLive: Boolean(time),
       counter: isInChunks ? new ChunkCounter() : undefined,
     };
     this._known.set(request, known);
@@ -158,17 +169,18 @@ export class Requests {
       else if (source.isClearing) flow.keepLoading(1);
       source.isClearing = false;
     }
-    if (instead) port.abandon(instead);
+    if (instead) {
+      flow.session.active!.isOvertaken = true;
+      port.abandon(instead);
+    }
     return known;
   }
 
   private _end(request: object, outcome: 'whole' | 'abandoned' | 'failed', seconds?: number): void {
-    const known = this._known.get(request);
     this._known.delete(request);
     // Shaka tries a failed request again.
     if (outcome !== 'failed') this._ended.add(request);
     else this._port.source.failedAtMs = performance.now();
-    const isUnused = known?.isReplaced && outcome === 'abandoned';
-    this._flow.ended(request, isUnused ? 'failed' : outcome, seconds);
+    this._flow.ended(request, outcome, seconds);
   }
 }

@@ -215,8 +215,8 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
 
   /** After a jump, gives up the download and continues with the segment at the new position. */
   private _rejoin(): void {
-    this.giveUp();
     this.flow.sought();
+    this.giveUp();
     this.begin(this._indexAtPosition());
   }
 
