@@ -118,6 +118,11 @@ export interface InFlight {
   lastBitsAtSeconds?: number | undefined;
   /** Rate of the newest part, at most 1 s without waits for the encoder; only live, undefined until something is measured. */
   recent?: { bps: number; seconds: number } | undefined;
+  /**
+   * Chunks of a live segment that have arrived as a whole, and the bits after them. Undefined before the first chunk, and
+   * if the player does not count them: all chunks then count as equally large.
+   */
+  chunks?: { whole: number; nextBits: number } | undefined;
   /** Earlier abandonments of this segment. */
   abandonments: number;
   /** Bits of media requested and wasted in this session, for the limit on waste. */

@@ -71,6 +71,26 @@ test('the recent rate of a live download is of at most its last second, without 
   expect(recentOf([14.1, 14.2], 14.2)).toBeUndefined();
 });
 
+test('a live download counts its chunks once their duration is known, and from the start if it begins again', () => {
+  const edge = new LiveEdge();
+  const chunksOf = (live: LiveWaits) =>
+    live.withoutWaits<Parameters<typeof live.withoutWaits>[0]>({ requestedAtSeconds: 10 }, 11).chunks;
+  const begun = () => {
+    const live = new LiveWaits(edge, SEGMENT, 10);
+    for (const [i, chunks] of [0, 1, 0, 2, 0, 0].entries()) live.received(10.1 + i / 10, CHUNK_BITS, chunks);
+    return live;
+  };
+  expect(chunksOf(begun())).toBeUndefined();
+  edge.segmentEnded(2, CHUNKS);
+  const live = begun();
+  expect(chunksOf(live)).toEqual({ whole: 3, nextBits: 2 * CHUNK_BITS });
+  const again = live.again(10.8);
+  again.received(10.9, CHUNK_BITS, undefined);
+  expect(chunksOf(again)).toBeUndefined();
+  again.received(11, CHUNK_BITS, 1);
+  expect(chunksOf(again)).toEqual({ whole: 1, nextBits: 0 });
+});
+
 test('a live download that the link limits from some chunk on is measured from there on', () => {
   const arrivals = [10.05, 10.3, 10.6, 11.1, 11.6, 12.1, 12.6, 13.1];
   const { parts, rateBps } = download({ arrivals });

@@ -130,8 +130,8 @@ export class LiveWaits {
   /** The whole segment existed at the request. */
   private readonly _isWhole: boolean;
   private _chunks = 0;
-  /** Some bits of the next chunk have arrived. */
-  private _isInChunk = false;
+  /** Bits of the next chunk that have arrived. */
+  private _nextBits = 0;
   private _bits = 0;
   private _arrivedSeconds: number;
   private _isLimited: boolean;
@@ -160,13 +160,17 @@ export class LiveWaits {
     return this._announcedSeconds(this._chunks) + this._edge.lagSeconds;
   }
 
-  /** Moves the times of the request as if its media had existed when it was sent, and adds its recent rate. */
-  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent'>>(
+  /** Moves the times of the request as if its media had existed when it was sent. Adds its recent rate and its chunks. */
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds' | 'recent' | 'chunks'>>(
     request: T,
     now: number,
   ): T {
     const waitedSeconds = this._waitedUntil(now);
     const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
+    // Announced chunks may be longer.
+    if (this._chunks > 0 && this._edge.chunkSeconds) {
+      moved.chunks = { whole: this._chunks, nextBits: this._nextBits };
+    }
     const first = this._recentMarks(now - waitedSeconds)[0];
     const seconds = first ? now - waitedSeconds - first.atSeconds : 0;
     if (seconds >= LEAST_RECENT_SECONDS) moved.recent = { bps: (this._bits - first!.bits) / seconds, seconds };
@@ -201,9 +205,9 @@ export class LiveWaits {
     }
     // The times of later chunks follow from the duration of chunks.
     const isTimed = this._chunks === 0 || this._edge.chunkSeconds !== undefined;
-    if (bits > 0 && !this._isInChunk && isTimed && !this._isWhole) this._edge.arrived(atSeconds - announced);
+    if (bits > 0 && this._nextBits === 0 && isTimed && !this._isWhole) this._edge.arrived(atSeconds - announced);
     this._chunks += chunks || 0;
-    this._isInChunk = chunks === undefined || chunks === 0;
+    this._nextBits = chunks ? 0 : this._nextBits + bits;
     this._bits += bits;
     this._arrivedSeconds = atSeconds;
     const mark = { atSeconds: atSeconds - this._waitedSeconds, bits: this._bits };

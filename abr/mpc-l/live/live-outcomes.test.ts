@@ -100,6 +100,20 @@ test('a running download goes on with the chunk that has partly arrived', () => 
   expectArrivals(neededOf(outcomes, running, 2), state, [0.25, 1]);
 });
 
+test.each([
+  // Equal chunks would be six, or one.
+  ['large', 6.5e6, { whole: 2, nextBits: 0.5e6 }, { chunk: 2, bits: 0.5e6 }],
+  ['small', 1.5e6, { whole: 2, nextBits: 0.5e6 }, { chunk: 2, bits: 0.5e6 }],
+  ['larger than expected', 6.5e6, { whole: 2, nextBits: 2.5e6 }, { chunk: 2, bits: 0 }],
+  ['all here', 1.5e6, { whole: 4, nextBits: 0 }, { chunk: 3, bits: 0 }],
+])(
+  'a running download goes on after the chunks that the player counts, which are %s',
+  (_, receivedBits, chunks, rest) => {
+    const inFlight = downloading({ sizeBits: 4e6, receivedBits, chunks });
+    expect(outcomesOn(4e6).running(inFlight, MIDDLE)).toMatchObject({ ...rest, buffered: rest.chunk });
+  },
+);
+
 test('a running download has its latency before it until its first byte', () => {
   const outcomes = outcomesOn(4e6);
   const waiting = downloading({ receivedBits: 0, firstByteAtSeconds: undefined });

@@ -91,13 +91,15 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     return { representation, chunk: 0, bits, latencySeconds, buffered };
   }
 
-  running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): LiveRequest {
+  running({ sizeBits, receivedBits, firstByteAtSeconds, chunks }: InFlight, representation: number): LiveRequest {
     const chunkBits = sizeBits / this._chunkCount;
-    const chunk = Math.min(this._chunkCount - 1, Math.floor(receivedBits / chunkBits));
+    const whole = chunks ? chunks.whole : Math.floor(receivedBits / chunkBits);
+    const nextBits = chunks ? chunks.nextBits : receivedBits % chunkBits;
+    const chunk = Math.min(this._chunkCount - 1, whole);
     return {
       representation,
       chunk,
-      bits: Math.max(0, (chunk + 1) * chunkBits - receivedBits),
+      bits: Math.max(0, (chunk + 1 - whole) * chunkBits - nextBits),
       latencySeconds: firstByteAtSeconds === undefined ? this._latencySeconds : 0,
       buffered: chunk,
     };
