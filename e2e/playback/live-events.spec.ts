@@ -37,11 +37,11 @@ test.describe.configure({ mode: 'parallel' });
 function playThrough({
   incident,
   manifests,
-  outageEnds,
+  outageEndSeconds,
 }: {
   incident: LiveIncident;
   manifests: string[];
-  outageEnds: number;
+  outageEndSeconds: number;
 }) {
   /** Tolerance. After a pause of encoder, link or host, MPC-L expects outages and hurries only from 0.6 s on. */
   const closeSeconds = (i: number) => (i > 0 ? 0.1 : 0.65);
@@ -63,7 +63,7 @@ function playThrough({
   const acts: Record<LiveIncident, (lab: LabPlayer, i: number) => Promise<void>> = {
     outage: (lab) => {
       const edge = () => lab.video.currentTime + lab.player.getCurrentLiveLatency();
-      return window.lab.until('the end of the outage', () => edge() > outageEnds, lab);
+      return window.lab.until('the end of the outage', () => edge() > outageEndSeconds, lab);
     },
     'paused encoder': (lab) => {
       // 20 x 5 attempts 0.1 s apart outlast the pause.
@@ -116,8 +116,8 @@ function playThrough({
 
 async function expectUndisturbed(page: Page, incident: LiveIncident, manifests: string[]): Promise<void> {
   const viewer = { targetSeconds: LIVE.targetLatencySeconds, errors: [], decided: true };
-  const outageEnds = LIVE.timeShiftSeconds + OUTAGE_END_SECONDS;
-  expect(await page.evaluate(playThrough, { incident, manifests, outageEnds })).toEqual([viewer, viewer]);
+  const outageEndSeconds = LIVE.timeShiftSeconds + OUTAGE_END_SECONDS;
+  expect(await page.evaluate(playThrough, { incident, manifests, outageEndSeconds })).toEqual([viewer, viewer]);
 }
 
 /** The streams of the two viewers. */
