@@ -118,6 +118,12 @@ test('dynamic remembers what it measured before a download that was too fast to 
   expect(ruleOf(sessionOf(times(4, RISING), { segmentIndex: 5 }))).toBe('ThroughputRule');
 });
 
+test('dynamic adds no media for a download that a jump cut off', () => {
+  const whole = sessionOf(times(5, RISING), { bufferLevelSeconds: 8 });
+  const downloads = whole.downloads.map((download, i) => (i === 2 ? { ...download, receivedBits: 19e6 } : download));
+  expect([ruleOf(whole), ruleOf({ ...whole, downloads })]).toEqual(['BolaRule', 'ThroughputRule']);
+});
+
 const state = stateOf(LADDER_BPS, { nowSeconds: 103, bufferLevelSeconds: 6, bufferCapSeconds: 16 });
 /** 10 Mbit/s, requested 3 s ago; 4 of 40 Mbit have arrived. */
 const inFlight: InFlight = { ...inFlightOf(state, 3, 0.1, 3), firstByteAtSeconds: 101, lastBitsAtSeconds: 103 };

@@ -99,7 +99,8 @@ export class DashSession {
     this._advanceTo(requestedAtSeconds + downloadSeconds);
     this._ended.push(download);
     if (abandoned) this._abandon(after?.bitrateBps ?? bitrateBps);
-    else this._load(downloadSeconds);
+    // A live player's jump cuts a download off: it is measured, but adds nothing to the buffer.
+    else if (download.receivedBits >= download.sizeBits) this._load(downloadSeconds);
   }
 
   private _advanceTo(seconds: number): void {
