@@ -23,10 +23,17 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
   };
 
   test('starts at the level that the controller decides on, loads its playlist alone, and tests no bandwidth', () => {
-    const { hls, handle, decisions } = scripted(1);
+    const { hls, handle, decisions, controller, asked } = scripted(1);
     expect([hls.loadLevel, hls.config.testBandwidth]).toEqual([1, false]);
     expect(hls.levels.map(({ details }) => details !== undefined)).toEqual([false, true, false]);
-    expect(decisions).toMatchObject([{ representationId: '2000000', streamId: '0', session: 1 }]);
+    expect(decisions).toMatchObject([{ representationId: '2000000', streamId: '', session: 1 }]);
+    controller.next = 2;
+    // The playlist has the duration of segments.
+    expect([asked(), asked()]).toEqual([
+      [2, 2],
+      [2, 2],
+    ]);
+    expect(decisions[1]).toMatchObject({ streamId: '0', state: { segmentIndex: 0, segmentSeconds: 4 } });
     handle.detach();
     expect(hls.config.testBandwidth).toBe(true);
     const { loadLevel, config } = scripted(1, { startLevel: -1 }).hls;
@@ -38,14 +45,14 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     controller.next = 1;
     // 60 MB of 1 Mbit/s.
     player.bufferLevelSeconds = 480;
-    expect(asked()).toEqual([0, 1]);
+    expect(asked()).toEqual([0, 2]);
     player.bufferLevelSeconds = 200;
-    expect([asked(), asked(), hls.nextAutoLevel, hls.firstAutoLevel]).toEqual([[1, 2], [1, 2], 1, 1]);
+    expect([asked(), asked(), hls.nextAutoLevel, hls.firstAutoLevel]).toEqual([[1, 3], [1, 3], 1, 1]);
     // 60 MB of 4 Mbit/s, and a segment.
     expect(controller.states.at(-1)!.bufferCapSeconds).toBeCloseTo(124);
     player.send(1);
     controller.next = 2;
-    expect(asked()).toEqual([1, 2]);
+    expect(asked()).toEqual([1, 3]);
   });
 
   test("segments of any durations are requested up to hls.js's own limit", () => {
@@ -65,17 +72,17 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
       player.download(index, 4e6, 1);
     }
     player.bufferLevelSeconds = 12;
-    expect(asked()).toEqual([0, 3]);
+    expect(asked()).toEqual([0, 4]);
   });
 
   test('decides nothing after the last segment, until a seek', () => {
     const { player, controller, asked } = scripted();
     for (let i = 0; i < SEGMENTS; i++) player.download(i, 4e6, 1);
     controller.next = 2;
-    expect(asked()).toEqual([0, SEGMENTS]);
+    expect(asked()).toEqual([0, SEGMENTS + 1]);
     player.plays();
     player.seeks(0);
-    expect(asked()).toEqual([2, SEGMENTS + 1]);
+    expect(asked()).toEqual([2, SEGMENTS + 2]);
   });
 
   test('decides on the next segment after a seek, though browsers cut times to microseconds', () => {

@@ -44,7 +44,7 @@ test('audio is measured and not decided on, subtitles and init segments are neit
   wait(0.1);
   player.loaded(frag, 5e5);
   expect(decided().downloads).toMatchObject([{ receivedBits: 4e6 }]);
-  expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1]);
+  expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 0, 1]);
   player.send(1);
   expect(bitsOf(steady)).toBeCloseTo(0.8e6);
 });

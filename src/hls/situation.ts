@@ -8,8 +8,6 @@ import { displayedLines, isPaused } from '../adapter-kit.ts';
 import { type Rung, rungsOf } from './levels.ts';
 import { type CatchUp, liveTime, segmentDuration } from './live.ts';
 
-/** HLS has discontinuities, but one sequence of segments. */
-const PERIOD_ID = '0';
 /** Browsers cut the ends of pictures to microseconds: a buffer ends up to 1 us before its last segment does. */
 const ROUNDING_SECONDS = 1e-5;
 
@@ -97,7 +95,8 @@ function periodOf(details: LevelDetails | null): Period {
   const { startSN = 0, endSN, live = false, fragments = [] } = details || {};
   const known = fragments[live ? fragments.length - 1 : 0] ?? { start: 0, sn: startSN };
   return {
-    id: PERIOD_ID,
+    // HLS has discontinuities, but one sequence of segments. The first playlist begins it, so that the flow decides again.
+    id: details ? '0' : '',
     startSeconds: known.start - known.sn * segmentDuration(details),
     firstIndex: live ? 0 : -startSN,
     segmentCount: live || endSN === undefined ? Number.POSITIVE_INFINITY : endSN + 1,
