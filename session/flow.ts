@@ -354,9 +354,7 @@ export class Flow {
 
   /** The player has lost its source. */
   sourceEnded(): void {
-    this._forget();
-    this._ticker.stop();
-    this.pacing?.release();
+    this._release();
     this._sizes.forget();
     this.session = new Session(this.session.number + 1, this.options.downloadsKept);
     this.clock.reset();
@@ -366,16 +364,16 @@ export class Flow {
 
   /** The plugin is detached. */
   stop(): void {
-    this._ticker.stop();
     this._isStopped = true;
-    this._forget();
+    this._release();
     this.forecasting?.stop();
-    this.pacing?.release();
   }
 
-  private _forget(): void {
+  private _release(): void {
     this._answers.stop();
     this._requests.clear();
+    this._ticker.stop();
+    this.pacing?.release();
   }
 }
 

@@ -89,6 +89,7 @@ export class Pacing {
     const { started, live: stream } = session;
     const isAsked = stream.isPlaying && controller.pace && controller !== this._failed;
     const situation = isAsked ? (kept ? kept.situation : this._flow.situation()) : undefined;
+    if (situation && !situation.live) stream.isPlaying = false;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     if (stream.goesBack(situation.live, playback.isPaused)) return false;
