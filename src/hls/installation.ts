@@ -211,6 +211,7 @@ export class HlsInstallation implements Installation {
   private _mediaAttached({ media }: Pick<MediaAttachedData, 'media'>): void {
     const { flow } = this;
     const handlers = { seeking: () => flow.sought(), playing: () => flow.played() };
-    this._mediaUndo.add(listen(media, DOM_METHODS, handlers, flow.guard));
+    // hls.js plays interstitials in the same element.
+    this._mediaUndo.add(listen(media, DOM_METHODS, handlers, flow.guard), () => this._port.rate.leave(media));
   }
 }
