@@ -89,7 +89,7 @@ export class Ticker {
     private readonly _ticked: Ticked,
   ) {}
 
-  /** A request has begun or ended. */
+  /** A request has begun or ended, or a tick. */
   update(): void {
     const { guard, isNeeded, tick } = this._ticked;
     // The guard gives nothing after the plugin is detached.
@@ -117,6 +117,7 @@ export class Ticker {
   private readonly _tick = () => {
     this._tickedSeconds = this._clock.nowSeconds();
     this._ticked.tick(false);
+    this.update();
   };
 }
 

@@ -32,7 +32,7 @@ const REPLACED_WITHIN_SECONDS = 1;
 const MOST_BUFFERED_SECONDS = 600;
 
 /** What a decision was made on; for the next segment without a request under way. */
-type Basis = Omit<Moment, 'inFlight'> & { inFlight?: InFlight };
+type Basis = Omit<Moment, 'inFlight'> & { inFlight?: InFlight; isUsed?: ((choice: Choice) => boolean) | undefined };
 
 export class Flow {
   /** The history of the player's present source. */
@@ -150,8 +150,8 @@ export class Flow {
     }
   }
 
-  /** 4. Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
-  decide(): Choice | undefined {
+  /** 4. Chooses the representation of the next video segment, if `isUsed`; undefined leaves it to the player. */
+  decide(isUsed?: (choice: Choice) => boolean): Choice | undefined {
     const { port, session, events } = this;
     this.forecasting?.start(this.clock);
     this._catchUp();
@@ -163,12 +163,12 @@ export class Flow {
     if (!situation) return undefined;
     const { choice } = session;
     // While a live segment does not exist yet, all players ask again and again.
-    const isRepeated = choice && (situation.live || port.isPolled);
+    const isRepeated = !isUsed && choice && (situation.live || port.isPolled);
     if (isRepeated && isSame(choice.situation, situation)) return choice.made;
     const input = this.takeInput(situation, undefined);
     return this._attempt(session, () => {
-      const made = this._decided(this.controller.decide(input.state, input.forecast), { situation, input });
-      session.choice = { made, situation };
+      const made = this._decided(this.controller.decide(input.state, input.forecast), { situation, input, isUsed });
+      if (made) session.choice = { made, situation };
       return made;
     });
   }
@@ -273,13 +273,15 @@ export class Flow {
   }
 
   /** Checks and tells a decision: a controller of the page may return anything. */
-  private _decided(decision: Decision, { situation, inFlight, input }: Basis): Choice {
+  private _decided(decision: Decision, { situation, inFlight, input, isUsed }: Basis): Choice | undefined {
     const { period, ladder } = situation;
     const index = (decision as Decision | undefined)?.representation;
     const representationId = ladder[index!]?.id;
     if (representationId === undefined) {
       throw new Error(`expected a representation from 0 to ${ladder.length - 1}, got ${index}`);
     }
+    const choice = { representationId, message: `${decision.controller}: ${decision.reason}` };
+    if (isUsed && !isUsed(choice)) return undefined;
     this.session.decision = decision;
     this.events.emit('decision', {
       kind: inFlight ? 'abandon' : 'decide',
@@ -290,7 +292,7 @@ export class Flow {
       representationId,
       streamId: period.id,
     });
-    return { representationId, message: `${decision.controller}: ${decision.reason}` };
+    return choice;
   }
 
   /** A video request is under way. */
@@ -352,9 +354,7 @@ export class Flow {
 
   /** The player has lost its source. */
   sourceEnded(): void {
-    this._forget();
-    this._ticker.stop();
-    this.pacing?.release();
+    this._release();
     this._sizes.forget();
     this.session = new Session(this.session.number + 1, this.options.downloadsKept);
     this.clock.reset();
@@ -364,16 +364,16 @@ export class Flow {
 
   /** The plugin is detached. */
   stop(): void {
-    this._ticker.stop();
     this._isStopped = true;
-    this._forget();
+    this._release();
     this.forecasting?.stop();
-    this.pacing?.release();
   }
 
-  private _forget(): void {
+  private _release(): void {
     this._answers.stop();
     this._requests.clear();
+    this._ticker.stop();
+    this.pacing?.release();
   }
 }
 

@@ -27,7 +27,7 @@ interface PlayerLimits extends Omit<LiveLimits, 'playbackRates'> {
 export abstract class ElementRate implements RatePort {
   readonly rateStep = browserRateStep();
   /** The rate that was set; undefined while the player sets it. */
-  private _rate: number | undefined;
+  protected _rate: number | undefined;
   /** The element that kept its rate when another was set, as televisions and remote playback do. */
   private _fixed: HTMLMediaElement | undefined;
 

@@ -1,8 +1,10 @@
 /** `bench` and `transport sweep` before they play. e2e/benchmark.spec.ts and `npm run test:transport` play. */
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
+import type { BenchNotes } from '../../replay/browser/bench-notes.ts';
+import type { PlayedRecord } from '../../replay/browser/record/session-record.ts';
 import {
   testLiveMetrics,
   testResults,
@@ -18,6 +20,7 @@ import { refused, run, TRACE } from '../shared/run.fixture.ts';
 import type { Benchmark } from './benchmark.ts';
 import { finishBenchmark } from './finish.ts';
 import { resultRows, resultTable } from './result-rows.ts';
+import { SessionSink } from './session-sink.ts';
 import { requireSameTier } from './tiers.ts';
 
 const at = temporaryFolder('test');
@@ -84,35 +87,57 @@ test.each([
 
 describe('lost-sessions', () => {
   const at = temporaryFolder('file');
+  const planned = (name: string, algorithm: string) => ({
+    ...{ trace: testTrace(name, 60), startSeconds: 0, segmentCount: 1, algorithm, seed: 7 },
+  });
+  const setUp = (more: object) => {
+    const benchmark = {
+      ...{ out: at('out.json'), done: [], plan: { sessions: [], leftOut: [] }, perLine: 1, remains: [] },
+      ...{ algorithms: ['mpc-d', 'dynamic'], scenario: testScenario() },
+      tool: { name: 'leo-abr', version: '0', commit: null, command: 'bench', seed: 7, baseline: 'mpc-d' },
+      ...more,
+    } as unknown as Benchmark;
+    const said: string[] = [];
+    const io = {
+      stdout: { write: () => true },
+      stderr: { write: (text: string) => said.push(text) },
+    } as unknown as CommandIo;
+    return { benchmark, io, said };
+  };
 
   test('a session that was rejected at every attempt is named, and the table has the other places', () => {
-    const planned = (name: string, algorithm: string) => ({
-      ...{ trace: testTrace(name, 60), startSeconds: 0, segmentCount: 1, algorithm, seed: 7 },
-    });
     const sessions = ['hard', 'easy', 'easier'].flatMap((name) => [planned(name, 'mpc-d'), planned(name, 'dynamic')]);
     const played = sessions
       .filter(({ trace, algorithm }) => trace.name !== 'hard' || algorithm !== 'dynamic')
       .map(({ trace, algorithm }) =>
         testSession({ trace: trace.name, algorithm, qoeLinear: trace.name === 'hard' ? 1 : 9 }),
       );
-    const benchmark = {
-      ...{ out: at('out.json'), done: played.slice(0, 2), plan: { sessions, leftOut: [] }, perLine: 1 },
-      ...{ algorithms: ['mpc-d', 'dynamic'], scenario: testScenario() },
-      tool: { name: 'leo-abr', version: '0', commit: null, command: 'bench', seed: 7, baseline: 'mpc-d' },
-    } as unknown as Benchmark;
-    let said = '';
-    const io = {
-      stdout: { write: () => true },
-      stderr: { write: (text: string) => (said += text) },
-    } as unknown as CommandIo;
+    const { benchmark, io, said } = setUp({ done: played.slice(0, 2), plan: { sessions, leftOut: [] } });
     const missing = { why: '1 sessions were rejected at every attempt', status: EXIT_REJECTED, lost: [sessions[1]!] };
     expect(() => finishBenchmark(benchmark, played.slice(2), io, missing)).toThrow(ExitWith);
-    expect(said).toContain('the table lacks, for every algorithm, the places of dynamic on hard at 0 s\n');
+    expect(said.join('')).toContain('the table lacks, for every algorithm, the places of dynamic on hard at 0 s\n');
     // Each algorithm has two sessions. The hard one, which would lower the mean of mpc-d alone, is left out.
-    expect(said).toMatch(/^mpc-d +2 +4\.5/m);
-    expect(said).toMatch(/^dynamic +2 +4\.5/m);
+    expect(said.join('')).toMatch(/^mpc-d +2 +4\.5/m);
+    expect(said.join('')).toMatch(/^dynamic +2 +4\.5/m);
     expect(JSON.parse(readFileSync(at('out.json'), 'utf8')).sessions).toHaveLength(5);
   });
+
+  (existsSync('/dev/full') ? test : test.skip)(
+    'a full disk is named, and the sessions that were played are kept',
+    () => {
+      symlinkSync('/dev/full', at('out.raw.jsonl'));
+      const { benchmark, io, said } = setUp({});
+      const sink = new SessionSink(benchmark, { rejectedRuns: 0, parts: [] } as unknown as BenchNotes, io);
+      const result = testSession({ trace: 'easy', algorithm: 'mpc-d', qoeLinear: 9 });
+      const played = { planned: planned('easy', 'mpc-d'), result, record: {}, inconsistencies: [] };
+      const full = expect.stringMatching(/out\.raw\.jsonl: expected a file that can be written, got ENOSPC/);
+      expect(() => sink.add([played as unknown as PlayedRecord])).toThrow(
+        expect.objectContaining({ name: 'InputError', message: full }),
+      );
+      expect(said).toEqual([`${at('out.json')} holds the finished sessions, --resume continues it\n`]);
+      expect(JSON.parse(readFileSync(at('out.json'), 'utf8')).sessions).toMatchObject([{ trace: 'easy' }]);
+    },
+  );
 });
 
 test('rows of sessions: per data set and algorithm, with differences from the baseline, and per transport', () => {

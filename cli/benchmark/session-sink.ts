@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import type { BenchNotes } from '../../replay/browser/bench-notes.ts';
 import type { PlayedRecord } from '../../replay/browser/record/session-record.ts';
-import { makeFolder } from '../../replay/formats/write-file.ts';
+import { makeFolder, writeError } from '../../replay/formats/write-file.ts';
 import type { SessionResult } from '../../replay/results.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { Progress } from '../shared/progress.ts';
@@ -39,7 +39,6 @@ export class SessionSink {
   add(sessions: readonly PlayedRecord[]): void {
     const { _notes: notes, played, _benchmark: benchmark, _io: io } = this;
     for (const session of sessions) {
-      this._appendRaw(session);
       report(session, io);
       if (session.rejected === undefined) played.push(session.result);
       else notes.rejectedRuns++;
@@ -48,17 +47,27 @@ export class SessionSink {
       Object.assign(notes, { userAgent, playerVersions: { ...notes.playerVersions, [player]: playerVersion } });
     }
     this.progress.update(played.length / benchmark.perLine);
-    // The file is written at once, so that a killed command loses only the sessions under way.
-    if (this._file) writeOutput(this._file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
+    if (this._file === undefined) return;
+    // The file is written at once, and first, so that a killed command or a full disk loses only the sessions under way.
+    writeOutput(this._file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
+    this._appendRaw(this._file, sessions);
   }
 
-  private _appendRaw({ planned, ...session }: PlayedRecord): void {
-    if (this._file === undefined) return;
-    const { trace, ...rest } = planned;
-    const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
-    writeFileSync(rawFileOf(this._file), `${JSON.stringify(line)}\n`, { flag: this._rawFlag });
+  private _appendRaw(file: string, sessions: readonly PlayedRecord[]): void {
+    const raw = rawFileOf(file);
+    try {
+      writeFileSync(raw, sessions.map(rawLine).join(''), { flag: this._rawFlag });
+    } catch (error) {
+      this._io.stderr.write(`${file} holds the finished sessions, --resume continues it\n`);
+      throw writeError(raw, error);
+    }
     this._rawFlag = 'a';
   }
+}
+
+function rawLine({ planned, ...session }: PlayedRecord): string {
+  const { trace, ...rest } = planned;
+  return `${JSON.stringify({ ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session })}\n`;
 }
 
 function report({ planned, attempt, rejected, result, inconsistencies }: PlayedRecord, { stderr }: CommandIo): void {

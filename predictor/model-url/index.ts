@@ -20,10 +20,12 @@ export interface ModelForecaster extends Forecaster {
 
 /** In characters; models of `leo-abr train` have 4,000. */
 const LONGEST_FILE = 1e6;
+/** A server that never answers must not keep later sessions from trying again. */
+const TIMEOUT_MS = 30_000;
 
 /**
  * A forecaster for the plugin's option `forecasters`, without forecasts until the file is loaded. A failure (a missing
- * file, a policy, an invalid model) is one fault of the plugin, which then uses the next forecaster.
+ * file, no answer, a policy, an invalid model) is one fault of the plugin, which then uses the next forecaster.
  * @throws {InputError} (field, expected, received) for invalid options.
  */
 export function createModelForecaster(options: ModelForecasterOptions): ModelForecaster {
@@ -63,8 +65,10 @@ class UrlForecaster extends QuantileForecaster implements ModelForecaster {
   private async _load(): Promise<void> {
     const { _url: url } = this;
     this.status = 'loading';
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new Error('no answer for 30 s')), TIMEOUT_MS);
     try {
-      const response = await fetch(url);
+      const response = await fetch(url, { signal: limit.signal });
       if (!response.ok) throw new Error(`status ${response.status}`);
       const text = await response.text();
       if (text.length > LONGEST_FILE) throw new Error(`${text.length} characters; the limit is ${LONGEST_FILE}`);
@@ -77,5 +81,6 @@ class UrlForecaster extends QuantileForecaster implements ModelForecaster {
       this._fault = new InputError(url, 'a model', error);
       this.status = 'failed';
     }
+    clearTimeout(timer);
   }
 }

@@ -447,6 +447,25 @@ describe('model-url', () => {
     expect(forecaster.latest(2)).toMatchObject({ source: 'model:leo-abr built-in 4' });
   });
 
+  test('while a server does not answer, the next forecaster is used, after 30 s with one fault', async () => {
+    jest.useFakeTimers();
+    let requests = 0;
+    globalThis.fetch = (_, { signal } = {}) => {
+      requests++;
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const forecaster = createModelForecaster({ modelUrl: '/model.json' });
+    const { chain, faults, sourceAt } = beforeNext(forecaster);
+    observe(chain);
+    expect([forecaster.status, sourceAt(2), faults]).toEqual(['loading', 'next', []]);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect([forecaster.status, sourceAt(2.1), sourceAt(2.2)]).toEqual(['failed', 'next', 'next']);
+    expect(faults).toEqual(['/model.json: expected a model, got no answer for 30 s']);
+    chain.start({ seed: 1 });
+    expect([forecaster.status, requests]).toEqual(['loading', 2]);
+    jest.useRealTimers();
+  });
+
   test.each([{}, undefined])('a file that cannot be fetched, or is no model, is named: %j', async (file) => {
     globalThis.fetch = async () => (file ? Response.json(file) : Promise.reject(new TypeError('Failed to fetch')));
     const forecaster = createModelForecaster({ modelUrl: '/model.json' });

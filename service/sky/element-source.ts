@@ -72,8 +72,7 @@ export class ElementSource {
         for (const code of ['no-elements', 'elements-not-renewed']) problems.clear('sky', code);
         this._nextMs = clock.monotonicMs() + REFRESH_MS;
       } catch (error) {
-        // The previous elements stay in use, or else the copy.
-        if (this._url !== undefined) this.set ??= await this._read(this._copy).catch(() => undefined);
+        // The previous elements stay in use.
         if (this.set !== undefined) problems.clear('sky', 'no-elements');
         const code = this.set === undefined ? 'no-elements' : 'elements-not-renewed';
         problems.report('sky', code, reasonOf(error, this._name));
@@ -86,19 +85,23 @@ export class ElementSource {
     }
   }
 
-  private async _fromUrl(url: URL): Promise<Elements[]> {
-    // After a restart, a recent copy replaces the download.
+  private async _fromUrl(url: URL): Promise<readonly Elements[]> {
+    // After a restart, the copy is in use until the download, and a recent copy replaces the download.
     if (this.set === undefined) {
-      const copied = await stat(this._copy).catch(() => undefined);
-      const isRecent = copied && Math.abs(this._options.clock.utcMs() - copied.mtimeMs) < REFRESH_MS;
-      const set = isRecent ? await this._read(this._copy).catch(() => undefined) : undefined;
-      if (set !== undefined) return set;
+      this.set = await this._read(this._copy).catch(() => undefined);
+      const { mtimeMs = Number.NaN } = (await stat(this._copy).catch(() => undefined)) ?? {};
+      if (this.set && Math.abs(this._options.clock.utcMs() - mtimeMs) < REFRESH_MS) return this.set;
     }
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await this._textOf(response);
     if (!response.ok) throw new InputError(this._name, 'an answer with success', response.status);
     const set = this._parse(text);
-    // Only valid elements replace the copy. If it cannot be written, the next start downloads again.
+    const epochMs = middleEpochMs(set);
+    if (this.fresh.length > 0 && epochMs < middleEpochMs(this.set!)) {
+      const got = `those of ${new Date(epochMs).toISOString()}`;
+      throw new InputError(this._name, 'elements as new as those in use', undefined, got);
+    }
+    // Only valid elements that are no older replace the copy. If it cannot be written, the next start downloads again.
     await this._keep(text).catch(() => {});
     return set;
   }
@@ -130,6 +133,11 @@ export class ElementSource {
     else problems.report('sky', 'wrong-elements', fault);
     return set;
   }
+}
+
+/** The median: a wrong epoch of one satellite says nothing of the others. */
+function middleEpochMs(set: readonly Elements[]): number {
+  return set.map(({ epochMs }) => epochMs).sort((a, b) => a - b)[set.length >> 1]!;
 }
 
 function reasonOf(error: unknown, name: string): string {

@@ -154,6 +154,29 @@ test('the source of elements downloads a URL and falls back to a copy on disk', 
   expect(await refreshAfter(await refreshed(options), 900)).toBe(5);
 });
 
+test('the source of elements keeps those in use if the URL answers with older ones, and reports them once', async () => {
+  const older = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS - 2 * 86_400_000 });
+  const server = await serving((_, response) => response.end(texts.shift()));
+  const options = { source: `${server.url}/tle`, cacheDirectory: at('older') };
+  const texts = [SHELL, older, older, older, SHELL];
+  const { source: elements, clock, problems } = await refreshed(options);
+  let changes = 0;
+  problems.onChange = () => changes++;
+  for (const seconds of [6 * 3600, 900]) {
+    clock.advance(seconds);
+    await elements.refresh();
+    const got = 'expected elements as new as those in use, got those of 2025-12-30T12:00:00.000Z';
+    expect(problems.list()).toMatchObject([{ code: 'elements-not-renewed', message: `${server.url}/tle: ${got}` }]);
+  }
+  // After a restart, the copy counts as in use, however old it is.
+  touchCopies('older', 0);
+  const { source: restarted } = await refreshed(options);
+  expect([countOf(elements), countOf(restarted), changes, copies('older')]).toEqual([ALL, ALL, 1, [SHELL]]);
+  clock.advance(900);
+  await elements.refresh();
+  expect(problems.list()).toEqual([]);
+});
+
 test('the source of elements keeps one copy per URL', async () => {
   const other = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS });
   const requests: unknown[] = [];

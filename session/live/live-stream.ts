@@ -29,7 +29,7 @@ export class LiveStream {
   /** Position at the last tick of the pacing; `Infinity` before the first. */
   private _positionSeconds = Number.POSITIVE_INFINITY;
   private _isBack = false;
-  /** Media of the stream were requested, so it is the stream that plays. */
+  /** Media of the stream were requested, so it is the stream that plays, until it becomes one on demand. */
   isPlaying = false;
 
   /** Media per chunk of video. */
@@ -97,12 +97,8 @@ function announcedSeconds(segmentSeconds: number, firstChunkSeconds: number): nu
 export class LiveEdge {
   /** Media per chunk of the latest whole segment; undefined before it, and if it came in one piece. */
   chunkSeconds: number | undefined;
-  private _lagSeconds: number | undefined;
-
-  /** Seconds from the announced time of chunks to their first possible reception; may be negative. */
-  get lagSeconds(): number {
-    return this._lagSeconds || 0;
-  }
+  /** Seconds from the announced time of chunks to their first possible reception; may be negative. Undefined before. */
+  lagSeconds: number | undefined;
 
   segmentEnded(segmentSeconds: number, chunks: number): void {
     this.chunkSeconds = chunks > 0 ? Math.max(LEAST_CHUNK_SECONDS, segmentSeconds / chunks) : undefined;
@@ -110,7 +106,7 @@ export class LiveEdge {
 
   /** A chunk has arrived this long after its announced time. */
   arrived(lagSeconds: number): void {
-    this._lagSeconds = Math.min(MOST_LAG_SECONDS, lagSeconds, (this._lagSeconds ?? lagSeconds) + LAG_GROWTH_SECONDS);
+    this.lagSeconds = Math.min(MOST_LAG_SECONDS, lagSeconds, (this.lagSeconds ?? lagSeconds) + LAG_GROWTH_SECONDS);
   }
 }
 
@@ -129,6 +125,7 @@ export interface LiveSegment {
 export class LiveWaits {
   /** The whole segment existed at the request. */
   private readonly _isWhole: boolean;
+  private readonly _lagSeconds: number | undefined;
   private _chunks = 0;
   /** Bits of the next chunk that have arrived. */
   private _nextBits = 0;
@@ -149,6 +146,7 @@ export class LiveWaits {
     private readonly _segment: LiveSegment,
     requestedAtSeconds: number,
   ) {
+    this._lagSeconds = _edge.lagSeconds;
     this._arrivedSeconds = requestedAtSeconds;
     this._isLimited = this.nextChunkAtSeconds > requestedAtSeconds;
     const { firstChunkAtSeconds, segmentSeconds } = _segment;
@@ -157,7 +155,7 @@ export class LiveWaits {
 
   /** Time at which the next chunk comes into being; in the past if the link has yet to deliver it. */
   get nextChunkAtSeconds(): number {
-    return this._announcedSeconds(this._chunks) + this._edge.lagSeconds;
+    return this._announcedSeconds(this._chunks) + (this._edge.lagSeconds || 0);
   }
 
   /** Moves the times of the request as if its media had existed when it was sent. Adds its recent rate and its chunks. */
@@ -179,8 +177,9 @@ export class LiveWaits {
     return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
   }
 
-  /** The waits of the request if it is sent again. */
+  /** The waits of the request if it is sent again. What has arrived may be the text of a refusal. */
   again(atSeconds: number): LiveWaits {
+    this._edge.lagSeconds = this._lagSeconds;
     return new LiveWaits(this._edge, this._segment, atSeconds);
   }
 
@@ -255,7 +254,7 @@ export class LiveWaits {
 
   /** Earliest time at which the next chunk exists: a lag above 0 may be the link's. */
   private get _existsSeconds(): number {
-    return this._announcedSeconds(this._chunks) + Math.min(0, this._edge.lagSeconds);
+    return this._announcedSeconds(this._chunks) + Math.min(0, this._edge.lagSeconds || 0);
   }
 
   /** Announced time of a chunk; later chunks than the last count as the last. */

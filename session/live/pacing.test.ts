@@ -185,6 +185,15 @@ test.each([
   expect(flow.decide()).toBeDefined();
 });
 
+test("when a live stream becomes one on demand, the rate is the player's, and no timer is left", () => {
+  const { port, flow, request } = playing();
+  flow.ended(request, 'whole', 0.1);
+  port.now = { ...port.now!, live: undefined };
+  wait(0.1);
+  expect(port.rates).toEqual([0.95, undefined]);
+  expect(jest.getTimerCount()).toBe(0);
+});
+
 test("the player's catch-up goes on until the page switches catch-up on again", () => {
   const { port, paces } = playing();
   port.play({}, { isPaceable: false });

@@ -87,8 +87,9 @@ export class Pacing {
     if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this._kept = undefined;
     const { started, live: stream } = session;
-    const isAsked = stream.isPlaying && controller.pace && controller !== this._failed;
+    const isAsked = controller.pace && controller !== this._failed;
     const situation = isAsked ? (kept ? kept.situation : this._flow.situation()) : undefined;
+    if (situation && !situation.live) stream.isPlaying = false;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     if (stream.goesBack(situation.live, playback.isPaused)) return false;

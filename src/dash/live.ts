@@ -51,7 +51,8 @@ export class LiveSupport {
       updateTimeSyncOffset: ({ offset }: { offset: number }) => {
         if (Number.isFinite(offset)) this._offsetMs = offset;
       },
-      // dash.js pauses before its next attempt, on demand too, without another event of its own.
+      // dash.js pauses before its next attempt, on demand too, without another event of its own. Without an answer (status 0,
+      // as of an abort), the link may be down, so the pause counts as an outage.
       metricAdded: ({ metric, value }: MetricEvent) => {
         if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
         for (const request of this._latest.values())

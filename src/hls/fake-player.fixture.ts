@@ -89,6 +89,7 @@ export class FakePlayer extends StandIn {
   bufferLevelSeconds = 0;
   /** The browser, or the page, wants more media. */
   isBuffering = true;
+  hasMedia = true;
   private _stats: LoaderStats | undefined;
 
   constructor(
@@ -102,7 +103,7 @@ export class FakePlayer extends StandIn {
       get: () => ({ len: this.bufferLevelSeconds, start: 0, end: this.bufferLevelSeconds }),
     });
     Object.defineProperty(this.hls, 'bufferingEnabled', { get: () => this.isBuffering });
-    Object.defineProperty(this.hls, 'media', { get: () => this.media });
+    Object.defineProperty(this.hls, 'media', { get: () => (this.hasMedia ? this.media : null) });
   }
 
   /** Loads the source, with its media element attached, and the playlist of the first level. */

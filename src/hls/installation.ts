@@ -24,7 +24,7 @@ export class HlsInstallation implements Installation {
   private readonly _inner = new Map<Hls, () => void>();
   /** Players that wait until the present one is destroyed, and what hls.js would play first in them. */
   private readonly _waiting = new Map<Hls, () => number>();
-  private _restoreTarget = () => {};
+  private readonly _targetUndo = new UndoList();
   private _target: unknown;
   private _hasSource = false;
   private _isDetached = false;
@@ -133,7 +133,7 @@ export class HlsInstallation implements Installation {
     this.isInCharge = false;
     this._mediaUndo.run();
     this._undo.run();
-    this._restoreTarget();
+    this._targetUndo.run();
     connection.requests.forget();
     this._port.connection = undefined;
     for (const hls of [...this._inner.keys()]) this._leaveInner(hls);
@@ -165,16 +165,15 @@ export class HlsInstallation implements Installation {
     // Before it has a source, hls.js may still be under construction.
     if (!hls || targetLatencySeconds === this._target || !this._hasSource) return;
     this._target = targetLatencySeconds;
-    this._restoreTarget();
-    this._restoreTarget = () => {};
+    this._targetUndo.run();
     if (targetLatencySeconds === undefined) return;
     const { config } = hls;
     // A setter of hls.js marks this setting as the page's.
     const { liveSyncDuration } = config;
     hls.targetLatency = targetLatencySeconds;
-    this._restoreTarget = () => {
+    this._targetUndo.add(() => {
       if (config.liveSyncDuration === targetLatencySeconds) Object.assign(config, { liveSyncDuration });
-    };
+    });
   }
 
   private _handlers(connection: Connection): HlsHandlers {
@@ -211,6 +210,7 @@ export class HlsInstallation implements Installation {
   private _mediaAttached({ media }: Pick<MediaAttachedData, 'media'>): void {
     const { flow } = this;
     const handlers = { seeking: () => flow.sought(), playing: () => flow.played() };
-    this._mediaUndo.add(listen(media, DOM_METHODS, handlers, flow.guard));
+    // hls.js plays interstitials in the same element.
+    this._mediaUndo.add(listen(media, DOM_METHODS, handlers, flow.guard), () => this._port.rate.leave(media));
   }
 }

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import type { Part } from 'hls.js';
+import Hls, { type Part } from 'hls.js';
 import {
   Scripted,
   ScriptedAbandoning,
@@ -137,6 +137,24 @@ test('the playback rate is restored when the player is destroyed', () => {
   hls.destroy();
   expect(player.media.playbackRate).toBe(1);
   expect(jest.getTimerCount()).toBe(0);
+});
+
+test("the playback rate is the element's own while an interstitial plays in it, and is set again after it", () => {
+  const { player, hls, handle } = playLive({ controller: new ScriptedPacing() }, { parts: 4 });
+  const plays = (hasMedia: boolean) => {
+    player.hasMedia = hasMedia;
+    if (hasMedia) hls.trigger(Hls.Events.MEDIA_ATTACHED, { media: player.media as unknown as HTMLMediaElement });
+    else hls.transferMedia();
+    const { playbackRate } = player.media;
+    wait(2);
+    return [playbackRate, player.media.playbackRate];
+  };
+  expect([plays(false), plays(true)]).toEqual([
+    [1, 1],
+    [1, 0.95],
+  ]);
+  handle.detach();
+  expect(player.media.playbackRate).toBe(1);
 });
 
 test("a target in seconds is hls.js's while attached", () => {

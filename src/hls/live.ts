@@ -61,6 +61,11 @@ export class CatchUp extends ElementRate {
     this._pageRate = undefined;
   }
 
+  /** The element goes on without the player. */
+  leave(media: HTMLMediaElement): void {
+    if (media.playbackRate === this._rate) media.playbackRate = 1;
+  }
+
   limits({ config, latestLevelDetails: details, targetLatency, maxLatency }: Hls): LiveLimits {
     const { minPlaybackRate, maxPlaybackRate } = this.options.live;
     const most = this._pageRate ?? config.maxLiveSyncPlaybackRate;

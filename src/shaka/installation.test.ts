@@ -218,6 +218,17 @@ test.each([
   },
 );
 
+test.each([0, 2])('whether the choice of %d is worth the buffer or not, a request has one decision', async (next) => {
+  const clearing = { clearBufferSwitch: true, safeMarginSwitch: 5 };
+  const { player, controller, decisions, handle } = loaded({}, ({ config }) => Object.assign(config.abr, clearing));
+  player.download(0, 4e6, 1);
+  controller.next = next;
+  player.download(1, 8e6, 8);
+  await null;
+  expect(decisions.map(({ state }) => state.bufferLevelSeconds)).toEqual([0, 4, next === 0 ? 8 : 5]);
+  expect(handle.state.decision).toBe(decisions.at(-1)!.decision);
+});
+
 test('if each switch costs the buffer, the plugin goes up only as far as Shaka would', async () => {
   const { player, decisions } = loaded({}, ({ config }) => Object.assign(config.abr, { clearBufferSwitch: true }));
   player.download(0, 4e6, 1);

@@ -3,7 +3,7 @@ import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } fr
 import { chunkOf } from '../../session/stand-in.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
 import { attached, type FakePlayer, livePlayer, playLive, segmentAt } from './fake-player.fixture.ts';
-import type { Manifest } from './player.ts';
+import { BAD_HTTP_STATUS, type Manifest } from './player.ts';
 
 useManualClock();
 
@@ -101,6 +101,32 @@ test('what the encoder limits in a segment of chunks is not the link', async () 
   expect(live!.chunkSeconds).toBe(1);
   const { receivedBits, downloadSeconds } = downloads.at(-1)!;
   expect(receivedBits / downloadSeconds).toBeCloseTo(10e6, -5);
+});
+
+test('the text of a refusal is no part of a chunk', async () => {
+  const player = livePlayer();
+  const { controller } = attached({ controller: new Scripted() }, player);
+  player.load();
+  for (const isRefused of [false, true]) {
+    const sent = player.send(25, 0);
+    if (isRefused) {
+      await sent.read(new TextEncoder().encode('Not Found'));
+      sent.failed(BAD_HTTP_STATUS);
+    }
+    wait(1);
+    if (isRefused) sent.attempted();
+    // Chunks of 0.5 s, each 50 ms after it exists.
+    wait(0.05);
+    for (let chunk = 0; chunk < 8; chunk++) {
+      if (chunk > 0) wait(0.5);
+      await sent.read(chunkOf(62_500));
+    }
+    sent.completed(4e6);
+  }
+  player.ask();
+  const { live, downloads } = controller.states.at(-1)!;
+  expect(live!.chunkSeconds).toBe(0.5);
+  expect(downloads[1]!.downloadSeconds).toBeCloseTo(8 * 0.05);
 });
 
 test("the target is the option's, else liveSync's, else the stream's, else where Shaka joins", () => {

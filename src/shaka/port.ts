@@ -106,10 +106,12 @@ export class ShakaPort implements PlayerPort {
     const active = source.active();
     if (active && (isOutgrown || isCleared) && source.levelSeconds() > keptSeconds) {
       if (keptSeconds >= segmentSeconds) {
+        const flow = this._flow();
+        const isUsed = (choice: Choice) => this.variant(choice)!.bandwidth > active.bandwidth;
         source.keptSeconds = keptSeconds;
-        const variant = choose();
+        const variant = flow.guard(() => this.variant(flow.decide(isUsed)));
         source.keptSeconds = Number.POSITIVE_INFINITY;
-        if (variant && variant.bandwidth > active.bandwidth) {
+        if (variant) {
           this.switchTo(variant, keptSeconds);
           return;
         }

@@ -76,7 +76,9 @@ export class Requests {
       set: (nowMs: number) => {
         if (sentMs) {
           flow.guard(() => {
-            this._begun(request, context);
+            const known = this._begun(request, context);
+            // A refusal may have a text.
+            if (known?.counter) known.counter = new ChunkCounter();
             flow.progressed(request, { attempt: 'unlimited' });
           });
         }

@@ -174,11 +174,10 @@ export class Source {
     const nominalSeconds = this.segmentSeconds();
     // The nominal duration changes with the segment that plays, so it gives no lasting index.
     const longestSeconds = this.live.longestSeconds || nominalSeconds;
-    const { id, bitrateBps } = this.variants.rungOf(stream);
     const listed: number | null | undefined = this.live.isLive ? null : stream.segmentIndex?.find(startSeconds);
     return {
       period: this._period(nominalSeconds),
-      representation: { id, bitrateBps },
+      representation: this.variants.rungOf(stream),
       // The middle of a segment or of one of its parts; boundaries may lie beside the nominal ones.
       index: listed ?? Math.floor((startSeconds + Math.min(segmentSeconds, longestSeconds) / 2) / longestSeconds),
       segmentSeconds,
@@ -195,11 +194,9 @@ export class Source {
     const segmentSeconds = this.segmentSeconds();
     const endSeconds = this._playhead + this.levelSeconds();
     const index = Math.max(0, Math.round(endSeconds / segmentSeconds) - 1);
-    const { id, bitrateBps } = this.variants.rungOf(video);
-    const representation = { id, bitrateBps };
     return {
       period: this._period(segmentSeconds),
-      representation,
+      representation: this.variants.rungOf(video),
       index,
       segmentSeconds,
       endSeconds,
