@@ -53,13 +53,6 @@ test('a row has tail, severe share, waste, quantiles and early ends', () => {
   });
 });
 
-test('a row has no perceived QoE where a session lacks it, as in older results', () => {
-  const { perceived, ...older } = testSession().qoe;
-  const sessions = [testSession(), testSession({ startSeconds: 1, qoe: older })];
-  expect(perceived).toBeDefined();
-  expect(row(summaryOf(sessions), 'mpc-d').qoePerceivedMean).toBeUndefined();
-});
-
 test('a row of live sessions has means of their metrics, and differences of means with intervals', () => {
   const of = (algorithm: string, added: number) =>
     Array.from({ length: 20 }, (_, i) => {
@@ -247,15 +240,6 @@ test.each([
 ])('%s -> %s is refused by field', (from, to, message) => {
   expect(json).toContain(from);
   expect(() => parseResults(json.replace(from, to), 'r.json')).toThrow(message);
-});
-
-test('older results have no perceived QoE, and are read as they are', () => {
-  const older = json
-    .replace(/,"perceived":[^}]*/g, '')
-    .replace(/"(qoePerceivedMean|perceivedFirst60Seconds)":[^,{]*,/g, '')
-    .replace(/"(perceivedDiff|perceivedFirst60Seconds)":\{[^}]*\},/g, '');
-  expect(older).not.toContain('erceived');
-  expect(resultsJson(parseResults(older, 'r.json'))).toBe(older);
 });
 
 test('live sessions need all their metrics, others have none', () => {

@@ -152,11 +152,11 @@ const live = object({
 const session = object({
   ...each(text, 'trace', 'dataset', 'group', 'algorithm', 'fault?'),
   ...each(notNegative, 'startSeconds', 'meanBitrateBps', 'stallSeconds', 'startupSeconds', 'switchBps', 'wastedBits'),
-  ...each(count, 'stallCount', 'freezeCount?', 'shortFreezeCount?', 'switches'),
+  ...each(count, 'stallCount', 'freezeCount', 'shortFreezeCount', 'switches'),
   seed: number,
   endedBy: that("'end', 'cutoff' or 'fault'", (value) => ['end', 'cutoff', 'fault'].includes(value as string)),
   segments: list(segment),
-  qoe: object({ ...each(number, 'linear', 'log', 'perceived?'), hd: nullable(number) }),
+  qoe: object({ ...each(number, 'linear', 'log', 'perceived'), hd: nullable(number) }),
   'live?': live,
   'household?': object({
     ...each(text, 'name', 'algorithm'),
