@@ -192,7 +192,6 @@ describe('link-notes', () => {
 
   test.each<[string, Partial<SessionResult>, number, object, number | undefined]>([
     ['payload of the link, over the seconds of the media', {}, 30, {}, 0.5e6],
-    ['the same with media that is played faster', {}, 60, { playbackRate: 2 }, 0.5e6],
     ['not of a link that is faster over the whole session', {}, 48, {}, undefined],
     ['from the start of the session', { startSeconds: 100 }, 12, {}, undefined],
     ['from the join of a player', { household: { ...household, joinSeconds: 100 } }, 12, {}, undefined],

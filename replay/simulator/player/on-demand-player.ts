@@ -21,7 +21,7 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
     super(options, queue);
     const { scenario, cutoffSeconds = CUTOFF_SECONDS } = options;
     this._cutoffSeconds = cutoffSeconds;
-    this.playback = new Playback(scenario.browser.stallLevelSeconds, scenario.playbackRate);
+    this.playback = new Playback(scenario.browser.stallLevelSeconds);
   }
 
   protected join(): void {
@@ -44,7 +44,7 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
     else {
       const { requestGapSeconds, requestLatenessSeconds } = scenario.browser;
       const excessSeconds = playback.bufferLevelSeconds + scenario.segmentSeconds - scenario.bufferCapSeconds;
-      const seconds = Math.max(requestGapSeconds, excessSeconds / playback.playbackRate + requestLatenessSeconds);
+      const seconds = Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
       this.soon(this.nowSeconds + seconds, () => this.choose());
     }
   }
