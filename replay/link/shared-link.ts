@@ -127,8 +127,11 @@ export class SharedLink {
   }
 
   private _settle(): void {
-    const sending = [...this._senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
-    for (const sender of sending) sender.divide(this.nowSeconds, sending.length);
+    const { nowSeconds } = this;
+    const sending = [...this._senders].filter((sender) => sender.isSendingAt(nowSeconds));
+    for (const sender of sending) sender.divide(nowSeconds, sending.length);
+    // With its new share, a flight that was about to end may have ended, by rounding.
+    if (!sending.every((sender) => sender.isSendingAt(nowSeconds))) this._settle();
   }
 }
 
