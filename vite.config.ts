@@ -156,33 +156,42 @@ const cli: UserConfig = {
   },
 };
 
+/** What the pages of demo and benchmark share. With a relative base, the built page can be in any folder. */
+const page = (outDir: string): UserConfig => ({
+  // Longer names come first, because an alias also replaces the start of a longer name.
+  resolve: {
+    alias: {
+      'leo-abr/hls': here('src/hls.ts'),
+      'leo-abr/shaka': here('src/shaka.ts'),
+      'leo-abr/service': here('predictor/service-client/index.ts'),
+      'leo-abr': here('src/index.ts'),
+    },
+  },
+  base: './',
+  worker: { format: 'es' },
+  build: {
+    outDir: here(outDir),
+    emptyOutDir: true,
+    target: 'es2022',
+    chunkSizeWarningLimit: 1500,
+    license: { fileName: 'LICENSES.md' },
+  },
+});
+
+const benchPage: UserConfig = {
+  ...page('cli/dist/bench-page'),
+  ...{ root: here('replay/browser/page'), publicDir: false, logLevel: 'warn' },
+};
+
 /** Builds the demo page. Development and preview also have the origin that its players stream from. */
 async function demo(): Promise<UserConfig> {
   const { replayOrigin, pathsIn } = await import('./demo/server/replay-origin.ts');
   const { LEO_ABR_TRACES, LEO_ABR_ALGORITHMS } = process.env;
   const { version } = JSON.parse(readFileSync(here('package.json'), 'utf8')) as { version: string };
   return {
+    ...page('build/demo'),
     root: here('demo'),
-    // Longer names come first, because an alias also replaces the start of a longer name.
-    resolve: {
-      alias: {
-        'leo-abr/hls': here('src/hls.ts'),
-        'leo-abr/shaka': here('src/shaka.ts'),
-        'leo-abr/service': here('predictor/service-client/index.ts'),
-        'leo-abr': here('src/index.ts'),
-      },
-    },
-    // With a relative base, the built page can be in any folder.
-    base: './',
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
-    worker: { format: 'es' },
-    build: {
-      outDir: '../build/demo',
-      emptyOutDir: true,
-      target: 'es2022',
-      chunkSizeWarningLimit: 1500,
-      license: { fileName: 'LICENSES.md' },
-    },
     optimizeDeps: { include: ['dashjs', 'hls.js', 'shaka-player', 'uplot'] },
     plugins: [
       replayOrigin({
@@ -213,5 +222,6 @@ export default defineConfig(({ mode }) => {
   const entry = ENTRIES[mode];
   if (entry !== undefined) return plugin(entry);
   if (mode === 'demo-worker') return demoWorker;
+  if (mode === 'bench-page') return benchPage;
   return mode === 'cli' ? cli : demo();
 });

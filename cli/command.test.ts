@@ -76,15 +76,6 @@ test('--target-latency replaces the target of a live scenario, and says so in th
   expect(summary[1]!.vsBaseline!.live!.latencySecondsDiff.value).toBeDefined();
 });
 
-test('--playback-rate plays at another rate, and says so in the scenario', async () => {
-  const asUsual = await played({ segments: '5' });
-  const fast = await played({ 'playback-rate': '2', segments: '5' });
-  expect(asUsual.sessions.map(({ segments }) => segments.length)).toEqual([5, 5, 5, 5]);
-  expect(fast.scenario.playbackRate).toBe(2);
-  const stallOf = ({ sessions }: Results) => sessions.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
-  expect(stallOf(fast)).toBeGreaterThanOrEqual(stallOf(asUsual));
-});
-
 test('plays a scenario of a file with a ladder of one: real sizes, and perceived QoE of real qualities', async () => {
   const representations = { only: { bitrateBps: 5e6, bytes: Array(20).fill(1e6), quality: Array(20).fill(50) } };
   write('quality.json', { schema: 'leo-abr-quality/1', metric: 'vmaf_v0.6.1', segmentSeconds: 4, representations });
@@ -390,11 +381,6 @@ test.each<[Record<string, string | true>, string | RegExp]>([
   [{ 'target-latency': '2' }, '--target-latency: expected a live scenario (uhd-8 is on demand)'],
   [{ ...live, 'target-latency': '0.55' }, '--target-latency: expected more than 0.55 s'],
   [{ ...live, segments: '10' }, '--segments: expected a whole number from 11 to 100'],
-  [{ ...live, 'playback-rate': '2' }, '--playback-rate: expected 1 in a live scenario (live-hd-1)'],
-  ...['0', '-1', 'fast', '5'].map((rate): [Record<string, string>, string] => [
-    { 'playback-rate': rate },
-    '--playback-rate: expected a number from 0.25 to 4',
-  ]),
 ])('simulate refuses %j', (flags, message) => refused(simulate(flags), message));
 
 test('an output that cannot be written is refused before the first session', async () => {

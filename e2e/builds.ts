@@ -13,7 +13,6 @@ export const TIMING = { tag: '@timing' };
 
 /** Arguments of Vite's builds. Others are modes of `vite.config.ts`. */
 const BUILDS: Record<string, string[][]> = {
-  'bench-page': [['--config', 'replay/browser/page.config.ts']],
   demo: [[], ['--mode', 'demo-worker']],
 };
 

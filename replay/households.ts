@@ -1,7 +1,7 @@
 /** Households: several players and other traffic on one link, by name or from a JSON file. */
 
-import { unknownName } from '../abr/errors.ts';
-import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
+import { check, unknownName } from '../abr/errors.ts';
+import { exactly, jsonObject, list, nameOf, number, text, that } from './formats/shape.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface HouseholdPlayer {
@@ -60,30 +60,27 @@ export function householdNamed(name: string): Household {
  * traffic. A player must begin at second 0.
  * @throws {InputError} with file and field, also for unknown fields.
  */
-export function parseHousehold(text: string, file: string): Household {
-  const check = new FieldCheck(file, jsonObject(text, file));
-  check.known(['name', 'players', 'traffic']);
-  const items = (field: string, known: readonly string[]) => {
-    const list = check.fields[field] ?? [];
-    if (!Array.isArray(list)) check.wrong(field, 'a list');
-    return (list as unknown[]).map((value, i) => {
-      const place = `${field}[${i}]`;
-      const item = check.object(place, value);
-      check.known(known, `${place}.`, item);
-      const number = (key: string, rule: NumberRule) => check.number(`${place}.${key}`, rule, item[key]);
-      return { place, item, number };
-    });
-  };
-  const players = items('players', ['algorithm', 'joinSeconds']).map(({ place, item: { algorithm }, number }) => {
-    const joinSeconds = number('joinSeconds', { min: 0, default: 0 });
-    if (algorithm === undefined) return { joinSeconds };
-    if (typeof algorithm === 'string') return { algorithm, joinSeconds };
-    return check.wrong(`${place}.algorithm`, 'the name of an algorithm', algorithm);
-  });
-  if (!players.some(({ joinSeconds }) => joinSeconds === 0)) check.wrong('players', 'a player that joins at second 0');
-  const traffic = items('traffic', ['fromSeconds', 'toSeconds']).map(({ number }): OtherTraffic => {
-    const fromSeconds = number('fromSeconds', { min: 0 });
-    return { fromSeconds, toSeconds: number('toSeconds', { above: fromSeconds }) };
-  });
-  return { name: check.text('name', nameOf(file)), players, traffic };
+export function parseHousehold(json: string, file: string): Household {
+  const given = jsonObject(json, file);
+  HOUSEHOLD(given, `${file}: `);
+  const { name = nameOf(file), players = [], traffic = [] } = given as Partial<Household>;
+  const joined = players.map((player) => ({ ...player, joinSeconds: player.joinSeconds ?? 0 }));
+  const isBegun = joined.some(({ joinSeconds }) => joinSeconds === 0);
+  check(isBegun, `${file}: players`, 'a player that joins at second 0', given['players']);
+  return { name, players: joined, traffic };
 }
+
+const HOUSEHOLD = exactly({
+  'name?': text,
+  'players?': list(
+    exactly({
+      'algorithm?': that('the name of an algorithm', (value) => typeof value === 'string'),
+      'joinSeconds?': number({ min: 0 }),
+    }),
+  ),
+  'traffic?': list((value, place) => {
+    exactly({ fromSeconds: number({ min: 0 }), toSeconds: number() })(value, place);
+    const { fromSeconds, toSeconds } = value as OtherTraffic;
+    number({ above: fromSeconds })(toSeconds, `${place}.toSeconds`);
+  }),
+});

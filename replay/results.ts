@@ -22,11 +22,8 @@ export interface QoeForms {
   log: number;
   /** Only for the Pensieve ladder. */
   hd: number | null;
-  /**
-   * 0 to 100, below with many freezes (abr/qoe/perceived-qoe.ts). Absent in files from before version 0.3; files without
-   * `freezeCount` have the whole price of each stall's begin, however short.
-   */
-  perceived?: number;
+  /** 0 to 100, below with many freezes (abr/qoe/perceived-qoe.ts). */
+  perceived: number;
 }
 
 export interface SessionResult {
@@ -43,9 +40,9 @@ export interface SessionResult {
   meanBitrateBps: number;
   stallSeconds: number;
   stallCount: number;
-  /** Freezes of at least 0.1 s, and shorter ones (abr/qoe/session-qoe.ts). Older files lack them: each stall counts as one. */
-  freezeCount?: number;
-  shortFreezeCount?: number;
+  /** Freezes of at least 0.1 s, and shorter ones (abr/qoe/session-qoe.ts). */
+  freezeCount: number;
+  shortFreezeCount: number;
   startupSeconds: number;
   switches: number;
   switchBps: number;
@@ -56,7 +53,7 @@ export interface SessionResult {
   handoversAtSeconds?: number;
   /** Seconds that the session ran past the end of its trace, which then began again; absent if it did not. */
   pastTraceSeconds?: number;
-  /** Mean payload rate of the link over the media's duration, if below the lowest bitrate. Older files lack it. */
+  /** Mean payload rate of the link over the media's duration, if below the lowest bitrate. */
   slowLinkBps?: number;
   /** Time per decision, only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
@@ -83,11 +80,11 @@ export interface HouseholdResult extends Pick<SessionResult, 'trace' | 'dataset'
   /** The algorithm that was given to the household. */
   algorithm: string;
   players: number;
-  /** Means over the players, and the least of them. Older files lack these. */
-  perceived?: number;
-  perceivedLeast?: number;
+  /** Means over the players, and the least of them. Without segments there is no quality. */
+  perceived: number;
+  perceivedLeast: number;
   quality?: number;
-  stallSeconds?: number;
+  stallSeconds: number;
   /** Sum of QoE-linear, or of LoL+'s QoE in live scenarios. */
   qoeSum: number;
   qoeLeast: number;
@@ -152,14 +149,14 @@ export interface SummaryRow {
   qoeMedian: number;
   qoeP5: number;
   qoeP95: number;
-  /** Perceived QoE; absent in files from before version 0.3. */
-  qoePerceivedMean?: number;
-  /** Quality of the received segments, 0 to 100, and the share of them below 50. Absent in files from before version 0.3. */
+  /** Perceived QoE. */
+  qoePerceivedMean: number;
+  /** Quality of the received segments, 0 to 100, and the share of them below 50. Absent without segments. */
   qualityMean?: number;
   below50Share?: number;
-  /** Freezes per session, and those below 0.1 s. Older files lack them, and then count each stall as a freeze. */
-  freezeCountMean?: number;
-  shortFreezeCountMean?: number;
+  /** Freezes per session, and those below 0.1 s. */
+  freezeCountMean: number;
+  shortFreezeCountMean: number;
   /** Mean stall time without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
@@ -168,19 +165,19 @@ export interface SummaryRow {
   meanBitrateBps: number;
   /** Discarded bits / received bits. */
   wastedShare: number;
-  /** Received bits, discarded bits included, per second of received media. Older files lack it. */
+  /** Received bits, discarded bits included, per second of received media. Absent without segments. */
   deliveredBps?: number;
-  /** Changes of bitrate per minute of media. Absent in files from before version 0.2. */
-  switchesPerMinute?: number;
+  /** Changes of bitrate per minute of media. */
+  switchesPerMinute: number;
   /** Share of the sessions in which a forecast named handovers; absent where none did. */
   handoverShare?: number;
-  /** On demand: means over the sessions. Absent in files from before version 0.2. */
+  /** On demand: means over the sessions. */
   firstMinute?: FirstMinute;
   /** Means over the sessions of a live scenario. */
   live?: Omit<LiveMetrics, 'watchedSeconds' | 'jumps'> & {
     jumpsPerMinute: number;
-    freezesPerMinute?: number;
-    shortFreezesPerMinute?: number;
+    freezesPerMinute: number;
+    shortFreezesPerMinute: number;
   };
   /** Null for the baseline itself, and without pairs of sessions. */
   vsBaseline: BaselineComparison | null;
@@ -199,16 +196,16 @@ export interface BaselineComparison {
   /** Number of units with pairs; fewer than two have no intervals. */
   units: number;
   qoeDiff: Estimate;
-  /** The difference of perceived QoE. Files from before version 0.3 lack it. */
-  perceivedDiff?: Estimate;
+  /** The difference of perceived QoE. */
+  perceivedDiff: Estimate;
   /** Null unless the baseline's mean is clearly positive. */
   qoeMeanRatio: Estimate | null;
   worst5pctDiff: Estimate;
   severeShareDiff: Estimate;
-  /** `deliveredBps` / the baseline's. Older files lack it. */
+  /** `deliveredBps` / the baseline's. Absent without segments. */
   deliveredRatio?: Estimate;
   /**
-   * In perceived QoE (QoE-linear in files that lack it), at most 1. Null without `mpc-o`, if `mpc-o` is below the
+   * In perceived QoE, at most 1. Null without `mpc-o`, if `mpc-o` is below the
    * algorithm or gains less than 2 % of the top QoE.
    */
   oracleGapClosed: Estimate | null;

@@ -1,8 +1,8 @@
 /** Scenarios by name or from JSON, validated and with their segment sizes. Browser-safe. */
 
-import { InputError, unknownName } from '../abr/errors.ts';
-import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
+import { check, InputError, requireObject, unknownName } from '../abr/errors.ts';
 import { placeOf } from './formats/place.ts';
+import { each, exactly, jsonObject, list, nameOf, number, text } from './formats/shape.ts';
 import { parseQuality } from './quality-file.ts';
 import type { ResolvedScenario } from './results.ts';
 import {
@@ -14,29 +14,46 @@ import {
   segmentSizesBits,
 } from './scenarios.ts';
 
-/** The fields that are numbers, and do not depend on others. */
-const NUMBERS = {
-  segmentSeconds: { above: 0 },
-  bufferCapSeconds: { above: 0 },
-  rttSeconds: { min: 0 },
-  lambda: { min: 0, default: 1 },
-  payloadShare: { above: 0, max: 1, default: 0.95 },
-  sizeSpread: { min: 0, max: 2, default: 0.1 },
-  sizeSeed: { whole: true, min: 0, default: 1 },
-} as const satisfies Record<string, NumberRule>;
+/** Weeks of video have fewer. */
+const MOST_SEGMENTS = 1e6;
+/** Bitrates in Mbit/s are a common error. */
+const LEAST_BPS = 1000;
 
-const OTHER_FIELDS = [
-  'lines',
-  'segmentCount',
-  'mu',
-  'traceScale',
-  'browser',
-  'assumed',
-  'live',
-  'segmentSizesBits',
-  'qualities',
-  'media',
-];
+const above0 = number({ above: 0 });
+const from0 = number({ min: 0 });
+const segmentNumber = number({ whole: true, min: 1, max: MOST_SEGMENTS });
+
+/** The fields, as far as they do not depend on each other. */
+const SCENARIO = exactly({
+  'name?': text,
+  ladderBps: list(number()),
+  ...each(above0, 'segmentSeconds', 'bufferCapSeconds'),
+  rttSeconds: from0,
+  'lambda?': from0,
+  'payloadShare?': number({ above: 0, max: 1 }),
+  'sizeSpread?': number({ min: 0, max: 2 }),
+  'sizeSeed?': number({ whole: true, min: 0 }),
+  'lines?': list(above0),
+  'segmentCount?': segmentNumber,
+  'mu?': from0,
+  'traceScale?': (value, place) => {
+    const [[key, scale] = [''], ...others] = Object.entries(requireObject(value, place));
+    const isOne = ['factor', 'meanBps'].includes(key) && others.length === 0;
+    check(isOne, place, '{"factor": ...} or {"meanBps": ...}', value);
+    above0(scale, `${place}.${key}`);
+  },
+  'browser?': exactly(each(from0, ...Object.keys(MEASURED_BROWSER).map((name) => `${name}?`))),
+  'assumed?': exactly({ playerBps: from0, 'browserBps?': from0 }),
+  'live?': exactly({
+    'chunkSeconds?': above0,
+    ...each(from0, 'encoderLatencySeconds?', 'timeShiftSeconds?', 'depthSeconds?'),
+    targetLatencySeconds: number(),
+    'playbackRates?': exactly({ 'min?': number({ min: 0.5, max: 1 }), 'max?': number({ min: 1, max: 2 }) }),
+  }),
+  'segmentSizesBits?': list(list(above0), 1),
+  'qualities?': list(list(number({ min: 0, max: 100 })), 1),
+  'media?': text,
+});
 /** Fields that `media` replaces. */
 const MEDIA_FIELDS = [
   'ladderBps',
@@ -47,14 +64,13 @@ const MEDIA_FIELDS = [
   'sizeSeed',
   'lines',
 ];
-const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
 
-/** Weeks of video have fewer. */
-const MOST_SEGMENTS = 1e6;
-/** Bitrates in Mbit/s are a common error. */
-const LEAST_BPS = 1000;
-
-const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
+type Given = Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds'> &
+  Partial<Omit<ResolvedScenario, 'browser' | 'assumed' | 'live'>> & {
+    browser?: Partial<BrowserModel>;
+    assumed?: { playerBps: number; browserBps?: number };
+    live?: Partial<LiveStream> & Pick<LiveStream, 'targetLatencySeconds'>;
+  };
 
 /** @throws {InputError} with the known names. */
 export function scenarioNamed(name: string): Scenario {
@@ -78,132 +94,70 @@ export function resolveScenario(scenario: Scenario | ResolvedScenario): Resolved
  * `encoderLatencySeconds` 0.3, `timeShiftSeconds` 20, `depthSeconds` `timeShiftSeconds`, `playbackRates` 0.95 to 1.05.
  * @throws {InputError} with file and field, also for unknown fields.
  */
-export function parseScenario(text: string, file: string, readMedia?: (name: string) => unknown): ResolvedScenario {
-  const check = withMedia(new FieldCheck(file, jsonObject(text, file)), readMedia);
-  const { fields } = check;
-
-  const ladderBps = check.numbers('ladderBps');
-  if (ladderBps.length === 0 || ladderBps.some((bps, i) => !(bps > (ladderBps[i - 1] ?? LEAST_BPS)))) {
-    check.wrong('ladderBps', `bitrates in bit/s, above ${LEAST_BPS} and ascending`);
+export function parseScenario(json: string, file: string, readMedia?: (name: string) => unknown): ResolvedScenario {
+  const fields = withMedia(jsonObject(json, file), file, readMedia);
+  SCENARIO(fields, `${file}: `);
+  const { segmentSizesBits: sizes, qualities, browser: delays, assumed, live, ...given } = fields as unknown as Given;
+  const { ladderBps, segmentSeconds, bufferCapSeconds, rttSeconds, lines } = given;
+  const at = (field: string) => placeOf({ file, field });
+  const isLadder = ladderBps.length > 0 && ladderBps.every((bps, i) => bps > (ladderBps[i - 1] ?? LEAST_BPS));
+  check(isLadder, at('ladderBps'), `bitrates in bit/s, above ${LEAST_BPS} and ascending`, ladderBps);
+  const perBitrate = (what: string) => `${ladderBps.length} numbers${what}, one per bitrate of the ladder`;
+  check(!lines || lines.length === ladderBps.length, at('lines'), perBitrate(' above 0'), lines);
+  const browser = { ...MEASURED_BROWSER, ...delays };
+  const { stallLevelSeconds } = browser;
+  const less = `less than segmentSeconds (${segmentSeconds})`;
+  check(stallLevelSeconds < segmentSeconds, at('browser.stallLevelSeconds'), less, stallLevelSeconds);
+  const least = segmentSeconds + stallLevelSeconds;
+  const more = `more than segmentSeconds + browser.stallLevelSeconds (${least})`;
+  check(bufferCapSeconds > least, at('bufferCapSeconds'), more, bufferCapSeconds);
+  const segmentCount = (given.segmentCount ?? sizes?.length)!;
+  segmentNumber(segmentCount, at('segmentCount'));
+  for (const [name, rows = []] of Object.entries({ segmentSizesBits: sizes, qualities })) {
+    for (const [i, row] of rows.entries()) {
+      check(row.length === ladderBps.length, at(`${name}[${i}]`), perBitrate(''), row);
+    }
+    const most = `at most ${rows.length}, the number of segments with ${name === 'qualities' ? name : 'sizes'}`;
+    check(rows.length === 0 || rows.length >= segmentCount, at('segmentCount'), most, segmentCount);
   }
-  const sizes = rowsFrom(check, 'segmentSizesBits', ladderBps.length, { above: 0 });
-  const qualities = rowsFrom(check, 'qualities', ladderBps.length, { min: 0, max: 100 });
-  const numbers = check.each(NUMBERS);
-  const { segmentSeconds, bufferCapSeconds } = numbers;
-  const segmentCount = check.number('segmentCount', {
-    whole: true,
-    min: 1,
-    max: MOST_SEGMENTS,
-    default: sizes?.length,
-  });
-  const browser = browserFrom(check, fields['browser']);
-  if (!(browser.stallLevelSeconds < segmentSeconds)) {
-    check.wrong('browser.stallLevelSeconds', `less than segmentSeconds (${segmentSeconds})`, browser.stallLevelSeconds);
-  }
-  if (!(bufferCapSeconds > segmentSeconds + browser.stallLevelSeconds)) {
-    const least = segmentSeconds + browser.stallLevelSeconds;
-    check.wrong('bufferCapSeconds', `more than segmentSeconds + browser.stallLevelSeconds (${least})`);
-  }
-  for (const [name, rows] of Object.entries({ sizes, qualities })) {
-    if (rows === undefined || rows.length >= segmentCount) continue;
-    check.wrong('segmentCount', `at most ${rows.length}, the number of segments with ${name}`);
-  }
+  const numbers = { segmentSeconds, bufferCapSeconds, rttSeconds, lambda: 1, payloadShare: 0.95, sizeSpread: 0.1 };
   const scenario: Scenario = {
-    name: check.text('name', nameOf(file)),
-    ...{ ladderBps, ...numbers, segmentCount },
-    ...(fields['lines'] !== undefined && { lines: linesFrom(check, ladderBps.length) }),
-    mu: check.number('mu', { min: 0, default: ladderBps[ladderBps.length - 1]! / 1e6 }),
-    traceScale: traceScaleFrom(check, fields['traceScale']),
-    browser,
-    ...(fields['assumed'] !== undefined && { assumed: assumedFrom(check) }),
-    ...(fields['live'] !== undefined && { live: liveFrom(check, { segmentSeconds, segmentCount }) }),
+    ...{ name: nameOf(file), ladderBps, ...numbers, sizeSeed: 1, segmentCount, ...(lines && { lines }) },
+    ...{ mu: ladderBps.at(-1)! / 1e6, traceScale: { factor: 1 }, browser, ...given },
+    ...(assumed && { assumed: { playerBps: assumed.playerBps, browserBps: assumed.browserBps ?? 0 } }),
+    ...(live && { live: liveFrom(live, at, { segmentSeconds, segmentCount }) }),
   };
-  const resolved =
-    sizes === undefined ? resolveScenario(scenario) : { ...scenario, segmentSizesBits: sizes.slice(0, segmentCount) };
+  const resolved = sizes ? { ...scenario, segmentSizesBits: sizes.slice(0, segmentCount) } : resolveScenario(scenario);
   return { ...resolved, ...(qualities && { qualities: qualities.slice(0, segmentCount) }) };
 }
 
-function linesFrom(check: FieldCheck, representations: number): number[] {
-  const lines = check.numbers('lines');
-  if (lines.length !== representations || lines.some((one) => !(one > 0))) {
-    check.wrong('lines', `${representations} numbers above 0, one per bitrate of the ladder`);
-  }
-  return lines;
-}
-
 /** The fields, with the fields of the file that `media` names. */
-function withMedia(check: FieldCheck, readMedia: ((name: string) => unknown) | undefined): FieldCheck {
-  const { file, fields } = check;
-  check.known(FIELDS);
-  if (fields['media'] === undefined) return check;
-  const { media: _, ...others } = fields;
-  for (const field of MEDIA_FIELDS) if (field in others) check.wrong(field, 'none beside media');
-  const name = check.text('media', '');
-  if (readMedia === undefined) return check.wrong('media', 'none, because no files can be read here');
-  return new FieldCheck(file, { ...others, ...measuredMedia(readMedia(name), name) });
+function withMedia(fields: Record<string, unknown>, file: string, readMedia?: (name: string) => unknown) {
+  const { media, ...others } = fields;
+  if (media === undefined) return fields;
+  const at = (field: string) => placeOf({ file, field });
+  for (const field of MEDIA_FIELDS) check(!(field in others), at(field), 'none beside media', others[field]);
+  text(media, at('media'));
+  check(readMedia !== undefined, at('media'), 'none, because no files can be read here', media);
+  return { ...others, ...measuredMedia(readMedia(media as string), media as string) };
 }
 
-function traceScaleFrom(check: FieldCheck, value: unknown): Scenario['traceScale'] {
-  if (value === undefined) return { factor: 1 };
-  const scale = check.object('traceScale', value);
-  const [key, ...others] = Object.keys(scale);
-  if ((key !== 'factor' && key !== 'meanBps') || others.length > 0) {
-    check.wrong('traceScale', '{"factor": ...} or {"meanBps": ...}');
-  }
-  const number = check.number(`traceScale.${key}`, { above: 0 }, scale[key!]);
-  return key === 'factor' ? { factor: number } : { meanBps: number };
-}
-
-function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
-  if (value === undefined) return MEASURED_BROWSER;
-  const given = check.object('browser', value);
-  check.known(Object.keys(MEASURED_BROWSER), 'browser.', given);
-  const rules = Object.entries(MEASURED_BROWSER).map(([name, measured]) => [name, { min: 0, default: measured }]);
-  return check.each<keyof BrowserModel>(Object.fromEntries(rules), 'browser.', given);
-}
-
-function assumedFrom(check: FieldCheck): NonNullable<Scenario['assumed']> {
-  const given = check.object('assumed', check.fields['assumed']);
-  check.known(['playerBps', 'browserBps'], 'assumed.', given);
-  return check.each({ playerBps: { min: 0 }, browserBps: { min: 0, default: 0 } }, 'assumed.', given);
-}
-
-function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCount: number }): LiveStream {
-  const given = check.object('live', check.fields['live']);
-  const numbers = ['chunkSeconds', 'encoderLatencySeconds', 'targetLatencySeconds', 'timeShiftSeconds', 'depthSeconds'];
-  check.known([...numbers, 'playbackRates'], 'live.', given);
-  const field = (key: string, rule: NumberRule) => check.number(`live.${key}`, rule, given[key]);
-  const { segmentSeconds, segmentCount } = stream;
-  const chunkSeconds = field('chunkSeconds', { above: 0, max: segmentSeconds, default: segmentSeconds });
+function liveFrom(
+  given: NonNullable<Given['live']>,
+  at: (field: string) => string,
+  { segmentSeconds, segmentCount }: Pick<Scenario, 'segmentSeconds' | 'segmentCount'>,
+): LiveStream {
+  const { chunkSeconds = segmentSeconds, encoderLatencySeconds = 0.3, timeShiftSeconds = 20 } = given;
+  const { targetLatencySeconds, playbackRates } = given;
+  number({ above: 0, max: segmentSeconds })(chunkSeconds, at('live.chunkSeconds'));
   const chunks = segmentSeconds / chunkSeconds;
-  if (Math.abs(chunks - Math.round(chunks)) > 1e-9) {
-    check.wrong('live.chunkSeconds', `a divisor of segmentSeconds (${segmentSeconds})`, chunkSeconds);
-  }
-  const encoderLatencySeconds = field('encoderLatencySeconds', { min: 0, default: 0.3 });
-  const rates = given['playbackRates'] === undefined ? {} : check.object('live.playbackRates', given['playbackRates']);
-  return {
-    chunkSeconds,
-    encoderLatencySeconds,
-    targetLatencySeconds: field('targetLatencySeconds', { above: chunkSeconds + encoderLatencySeconds }),
-    // The encoder outlives the join.
-    timeShiftSeconds: field('timeShiftSeconds', { min: 0, max: (segmentCount - 1) * segmentSeconds, default: 20 }),
-    ...(given['depthSeconds'] !== undefined && { depthSeconds: field('depthSeconds', { min: 0 }) }),
-    playbackRates: check.each(PLAYBACK_RATES, 'live.playbackRates.', rates),
-  };
-}
-
-/** `[segment][representation]` */
-function rowsFrom(check: FieldCheck, field: string, representations: number, rule: NumberRule) {
-  const rows = check.fields[field];
-  if (rows === undefined) return undefined;
-  if (!Array.isArray(rows) || rows.length === 0) check.wrong(field, 'a row per segment');
-  return (rows as unknown[]).map((row, segment) => {
-    const place = `${field}[${segment}]`;
-    if (!Array.isArray(row) || row.length !== representations) {
-      check.wrong(place, `${representations} numbers, one per bitrate of the ladder`, row);
-    }
-    return (row as unknown[]).map((number, i) => check.number(`${place}[${i}]`, rule, number));
-  });
+  const isDivisor = Math.abs(chunks - Math.round(chunks)) <= 1e-9;
+  check(isDivisor, at('live.chunkSeconds'), `a divisor of segmentSeconds (${segmentSeconds})`, chunkSeconds);
+  number({ above: chunkSeconds + encoderLatencySeconds })(targetLatencySeconds, at('live.targetLatencySeconds'));
+  // The encoder outlives the join.
+  number({ min: 0, max: (segmentCount - 1) * segmentSeconds })(timeShiftSeconds, at('live.timeShiftSeconds'));
+  const times = { chunkSeconds, encoderLatencySeconds, targetLatencySeconds, timeShiftSeconds };
+  return { ...times, ...given, playbackRates: { min: 0.95, max: 1.05, ...playbackRates } };
 }
 
 /**

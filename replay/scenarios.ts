@@ -16,8 +16,6 @@ export interface Scenario {
   segmentCount: number;
   /** A request is sent when buffer level + segment duration < this. */
   bufferCapSeconds: number;
-  /** Default 1. Only the simulator supports other playback rates (`--playback-rate`). */
-  playbackRate?: number;
   rttSeconds: number;
   /** Cost of a second of stall in units of QoE-linear (Mbit/s): the top bitrate. */
   mu: number;

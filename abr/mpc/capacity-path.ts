@@ -31,13 +31,6 @@ export interface PiecewisePathOptions {
   ratesBps: ArrayLike<number>;
   /** Added to each request. Default 0. */
   latencySeconds?: number | undefined;
-  /** Time that the receiver needs for a response after its last bit, while the link is idle. Default: none. */
-  response?: ResponseTime;
-}
-
-export interface ResponseTime {
-  seconds: number;
-  secondsPerBit: number;
 }
 
 /** A link with a constant rate in each step, which repeats its steps for ever. */
@@ -63,12 +56,6 @@ export class PiecewisePath implements CapacityPath {
   }
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
-    const { seconds = 0, secondsPerBit = 0 } = this._options.response || {};
-    return this.transferSeconds(startSeconds, sizeBits) + (seconds + secondsPerBit * sizeBits);
-  }
-
-  /** `downloadSeconds` without the receiver's time after the last bit. */
-  transferSeconds(startSeconds: number, sizeBits: number): number {
     const sentAt = this._originSeconds + startSeconds;
     return this._steps.arrivalSeconds(sentAt + (this._options.latencySeconds || 0), sizeBits) - sentAt;
   }

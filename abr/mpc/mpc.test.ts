@@ -341,19 +341,6 @@ test('ConstantPath delivers rate * time, and bits flow from the first byte on', 
   expect(late.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
 });
 
-test("the receiver's time for a response comes after the last bit and takes nothing from the link", () => {
-  const response = { seconds: 0.01, secondsPerBit: 1e-9 };
-  forAll([anySteps, seconds, sizeBits, seconds], { seed: 5, numRuns: 200 }, (steps, start, bits, origin) => {
-    const options = { ...steps, latencySeconds: 0.05 };
-    const plain = new PiecewisePath(options).from(origin);
-    const path = new PiecewisePath({ ...options, response }).from(origin);
-    const transferSeconds = plain.downloadSeconds(start, bits);
-    expect(path.downloadSeconds(start, bits)).toBe(transferSeconds + (0.01 + 1e-9 * bits));
-    expect(path.transferSeconds(start, bits)).toBe(transferSeconds);
-    expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
-  });
-});
-
 test('cumulativeBits is the sum of the steps, again and again', () => {
   forAll([anySteps, seconds], { numRuns: 1000, seed: 2 }, ({ stepEndsSeconds, ratesBps }, at) => {
     const lengths = Array.from(stepEndsSeconds, (end, i) => end - (stepEndsSeconds[i - 1] ?? 0));

@@ -1,7 +1,7 @@
 /** The flags that `simulate` and `bench` share, and the scenario and household that they name. */
 
 import type { Command } from 'commander';
-import { check, InputError } from '../../abr/errors.ts';
+import { InputError } from '../../abr/errors.ts';
 import { HOUSEHOLDS, type Household, householdNamed, parseHousehold } from '../../replay/households.ts';
 import type { ResolvedScenario } from '../../replay/results.ts';
 import { encoderEdgeSeconds, SCENARIOS } from '../../replay/scenarios.ts';
@@ -11,9 +11,7 @@ import { readInput } from '../shared/results-file.ts';
 export type BenchmarkFlags = Record<'algorithms' | 'scenario' | 'starts' | 'seed', string> &
   Partial<
     Record<'baseline' | 'scale' | 'segments' | 'household' | 'targetLatency' | 'foldModels' | 'shard' | 'out', string>
-  > &
-  // Only `simulate` has a playback rate.
-  Partial<Record<'playbackRate', string>> & { traces: string[]; timings?: boolean; wide?: boolean; resume?: boolean };
+  > & { traces: string[]; timings?: boolean; wide?: boolean; resume?: boolean };
 
 export function addBenchmarkOptions(command: Command): Command {
   const algorithms = 'algorithms to compare, separated by commas; a path (./mine.ts) is an algorithm of your own';
@@ -39,12 +37,7 @@ export function addBenchmarkOptions(command: Command): Command {
 }
 
 /** The scenario of `--scenario`, changed by the flags for it. */
-export function scenarioOf({
-  scenario: named,
-  segments,
-  playbackRate: rate = '1',
-  targetLatency,
-}: BenchmarkFlags): ResolvedScenario {
+export function scenarioOf({ scenario: named, segments, targetLatency }: BenchmarkFlags): ResolvedScenario {
   const scenario = { ...scenarioOption(named) };
   const { name, live, segmentCount, segmentSeconds } = scenario;
   if (segments !== undefined) {
@@ -54,12 +47,6 @@ export function scenarioOf({
     scenario.segmentSizesBits = scenario.segmentSizesBits.slice(0, scenario.segmentCount);
     if (scenario.qualities) scenario.qualities = scenario.qualities.slice(0, scenario.segmentCount);
   }
-  // All browsers play this range.
-  const isPlayed = (value: number) => value >= 0.25 && value <= 4;
-  const playbackRate = decimalNumber(rate, '--playback-rate', 'a number from 0.25 to 4', isPlayed);
-  check(playbackRate === 1 || !live, '--playback-rate', `1 in a live scenario (${name})`, rate);
-  // At rate 1 the field is absent, so that results keep their bytes.
-  if (playbackRate !== 1) scenario.playbackRate = playbackRate;
   if (targetLatency !== undefined) {
     const flag = '--target-latency';
     if (!live) throw new InputError(flag, `a live scenario (${name} is on demand)`, targetLatency);

@@ -93,13 +93,11 @@ function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRo
     (row) => row.dataset === dataset && row.vsBaseline && ![family, 'mpc-o'].includes(row.algorithm.split(/[:@]/)[0]),
   );
   if (rivals.length === 0) return {};
-  const seen = ({ qoePerceivedMean, qoeMean }: SummaryRow) => qoePerceivedMean ?? qoeMean;
-  const best = rivals.reduce((a, b) => (seen(b) > seen(a) ? b : a));
-  const { perceivedDiff, qoeDiff } = best.vsBaseline!;
+  const best = rivals.reduce((a, b) => (b.qoePerceivedMean > a.qoePerceivedMean ? b : a));
   return {
     'best rival': best.algorithm,
-    'its perceived': best.qoePerceivedMean ?? null,
-    'difference to it': cell(scaled(perceivedDiff ?? qoeDiff, -1)),
+    'its perceived': best.qoePerceivedMean,
+    'difference to it': cell(scaled(best.vsBaseline!.perceivedDiff, -1)),
     'its stalls, s': best.stallSecondsMean,
     'its QoE': best.qoeMean,
     'its worst 5 %, s': best.stallSecondsWorst5pct,

@@ -22,7 +22,6 @@ const WORKER_FILE = join(TOOL_FOLDER, 'session-worker.js');
 export function simulateCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('simulate'))
     .description('replay traces in the simulator and compare algorithms')
-    .option('--playback-rate <r>', 'seconds of media that play per second, 0.25 to 4', '1')
     .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
     .addHelpText(
       'after',

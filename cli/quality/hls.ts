@@ -2,7 +2,8 @@
 
 import { check } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
-import { bytesOf, type Piece, pathOf, type StreamRepresentation, type StreamSegment, textOf } from './pieces.ts';
+import { readInput } from '../shared/results-file.ts';
+import { bytesOf, type Piece, pathOf, type StreamRepresentation, type StreamSegment } from './pieces.ts';
 
 /** Reads the variants with different playlists. Their ids are hls.js's. */
 export function readHls(text: string, file: string): StreamRepresentation[] {
@@ -17,7 +18,7 @@ export function readHls(text: string, file: string): StreamRepresentation[] {
   return variants.map(({ bandwidth, path, ...about }) => ({
     id: isShared(bandwidth) ? `${bandwidth}-${about.width}x${about.height}` : bandwidth,
     ...about,
-    segments: segmentsOf(textOf(path, file), path),
+    segments: segmentsOf(readInput(path, file), path),
   }));
 }
 

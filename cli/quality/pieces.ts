@@ -1,6 +1,6 @@
 /** A stream's video as files on disk, for every kind of manifest. */
 
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { check, InputError } from '../../abr/errors.ts';
 
@@ -30,14 +30,6 @@ export interface StreamRepresentation {
 }
 
 const ON_DISK = 'a file on disk (download the stream first)';
-
-export function textOf(file: string, field: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new InputError(field, 'a readable file', error);
-  }
-}
 
 /** The path of a reference. `base` is the file that has the reference, or the address that the reference is below. */
 export function pathOf(reference: string, base: string | URL): string {

@@ -6,7 +6,7 @@ import { placeKey } from '../../replay/evaluation/plan/plan.ts';
 import { differences, pairedMeans } from '../../replay/evaluation/statistics/paired-means.ts';
 import { unitsByDataset } from '../../replay/evaluation/statistics/resampling-units.ts';
 import { ALL_DATASETS, type Estimate, type Results, type SessionResult } from '../../replay/results.ts';
-import { dataDifference, qoeDigits } from './figures.ts';
+import { dataDifference } from './figures.ts';
 import { cellText, count, estimateCell, excludesZero, fixed, signed } from './format.ts';
 
 export interface Change {
@@ -67,7 +67,7 @@ export function verdicts({ sessions, scenario, tool, summary }: Results): string
   const byAlgorithm = groupBy(sessions, ({ algorithm }) => algorithm);
   const [one, ...others] = ways.keys();
   const label = others.length > 0 ? ALL_DATASETS : one;
-  const measures = measuresOf(sessions, scenario);
+  const measures = measuresOf(scenario);
   const valuesOf = (session: SessionResult) => Object.fromEntries(measures.map(({ noun, of }) => [noun, of(session)]));
   return [...byAlgorithm].flatMap(([arm, own]) => {
     if (arm === baseline) return [];
@@ -105,9 +105,7 @@ export function verdicts({ sessions, scenario, tool, summary }: Results): string
 
 type Measure = Omit<Change, 'difference'> & { of(session: SessionResult): number };
 
-function measuresOf(sessions: readonly SessionResult[], scenario: Results['scenario']): Measure[] {
-  const digits = qoeDigits(scenario);
-  const isPerceived = sessions.every(({ qoe }) => qoe.perceived !== undefined);
+function measuresOf(scenario: Results['scenario']): Measure[] {
   const seconds = { digits: 2, isLowerBetter: true };
   if (scenario.live) {
     return [
@@ -117,9 +115,7 @@ function measuresOf(sessions: readonly SessionResult[], scenario: Results['scena
     ];
   }
   return [
-    isPerceived
-      ? { noun: 'perceived QoE', digits: 1, of: ({ qoe }) => qoe.perceived! }
-      : { noun: 'QoE', unit: ' Mbit/s', digits, of: ({ qoe }) => qoe.linear },
+    { noun: 'perceived QoE', digits: 1, of: ({ qoe }) => qoe.perceived },
     { noun: 'stalled time', unit: ' s', ...seconds, of: ({ stallSeconds }) => stallSeconds },
   ];
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReplaySession } from '../../replay/origin/index.ts';
 import type { RunningService } from '../../service/index.ts';
 import { TOOL_VERSION } from '../tool.ts';
-import { capacityOf } from './serve-simulated.ts';
+import { dishOf } from './serve-simulated.ts';
 
 const PATH = /^\/link-service\/(\w+)$/;
 /** The limit is above the players of two pages. If a page asks for more services, the oldest service stops. */
@@ -69,11 +69,11 @@ export class LinkServices {
 /** The service has the session's clocks, which wait for the link, so it sees each second when the player does. */
 export async function serviceOn(session: ReplaySession): Promise<RunningService> {
   // The import is here, so that the demo starts without the service.
-  const { startService, syntheticDish } = await import('../../service/index.ts');
+  const { startService } = await import('../../service/index.ts');
   return startService({
     version: TOOL_VERSION,
     port: 0,
-    dish: syntheticDish({ seed: 1, capacity: capacityOf(session.spec.trace, session.publishedLink) }),
+    dish: await dishOf(session.spec.trace, session.publishedLink),
     clock: { utcMs: () => Math.round(session.utcMs), monotonicMs: () => session.nowSeconds * 1000 },
   });
 }

@@ -21,15 +21,14 @@ import {
   listening,
   locationOption,
 } from './serve-options.ts';
-import { dishScript, type ScriptFlags } from './serve-simulated.ts';
+import { typicalDish } from './serve-simulated.ts';
 import { takeEnvironment } from './settings.ts';
 
 const PREFIX = 'LEO_ABR_SERVE_';
 /** Largest size of a file with a configuration, certificate or key. */
 const MOST_BYTES = 2 ** 20;
 
-type ServeFlags = ScriptFlags &
-  AccessFlags &
+type ServeFlags = AccessFlags &
   Record<'tleMaxAge' | 'cache' | 'recordMaxMb', string> &
   Partial<Record<'dish' | 'location' | 'tlsCert' | 'tlsKey' | 'tle' | 'record' | 'config' | 'model', string>> &
   Partial<Record<'exactLocation' | 'printOpenapi', boolean>>;
@@ -40,8 +39,6 @@ export function serveCommand(io: CommandIo): Command {
   return addAccessOptions(new Command('serve'), 8790)
     .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
     .option('--dish <host:port|simulated>', dish)
-    .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
-    .option('--seed <n>', 'seed of a simulated dish', '1')
     .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
@@ -78,7 +75,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       version: TOOL_VERSION,
       ...accessOf(flags),
       tls: tlsOption(flags),
-      dish: await dishOption(flags, io),
+      dish: await dishOption(flags.dish),
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
@@ -102,9 +99,9 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   await closed(running, io);
 }
 
-async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
-  if (flags.dish === 'simulated') return dishScript(flags, io);
-  return flags.dish === undefined ? undefined : dishAddressOption(flags.dish);
+async function dishOption(dish: string | undefined): Promise<string | DishScript | undefined> {
+  if (dish === 'simulated') return typicalDish();
+  return dish === undefined ? undefined : dishAddressOption(dish);
 }
 
 function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {

@@ -4,6 +4,7 @@ import { InputError } from '../../abr/errors.ts';
 import { groupBy } from '../evaluation/group-by.ts';
 import { decimalOf, linesOf } from '../formats/lines.ts';
 import { placeOf } from '../formats/place.ts';
+import { outageRuns } from '../link-model/trace-info.ts';
 import {
   type Converter,
   compactUtc,
@@ -43,23 +44,14 @@ export function secondRows({ minSeconds = 1, maxOutageSeconds = Infinity, ...opt
     for (let from = 0, to = 1; from < utcMs.length; from = to, to++) {
       while (to < utcMs.length && Math.abs(utcMs[to]! - utcMs[to - 1]! - 1000) < TOLERANCE_MS) to++;
       const ratesMbps = rates.slice(from, to);
-      if (ratesMbps.length < minSeconds || longestOutage(ratesMbps) > maxOutageSeconds) continue;
+      const outages = outageRuns(ratesMbps, Number.MIN_VALUE);
+      if (ratesMbps.length < minSeconds || Math.max(...outages) > maxOutageSeconds) continue;
       const startUtcMs = Math.floor(utcMs[from]! / 1000) * 1000;
       const samples = samplesOf({ timesSeconds: gridSeconds(to - from, 1), ratesMbps });
       recordings.push({ name: `${file.name}-${compactUtc(startUtcMs)}`, startUtcMs, samples });
     }
     return recordings;
   };
-}
-
-function longestOutage(ratesMbps: readonly number[]): number {
-  let longest = 0;
-  let length = 0;
-  for (const rate of ratesMbps) {
-    length = rate === 0 ? length + 1 : 0;
-    longest = Math.max(longest, length);
-  }
-  return longest;
 }
 
 /** Converts runs of 15 s with gaps, on a clock of an unstated zone, to a recording per day and service plan. */

@@ -17,8 +17,8 @@ export function deliveredBits({ segments, wastedBits }: SessionResult): number {
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;
 const SEVERE_STALL_SECONDS = 10;
-/** A gap below this share of the most QoE is too small for `oracleGapClosed`. */
-const GAP_SHARE = 0.02;
+/** A smaller gap of perceived QoE is too small for `oracleGapClosed`. */
+const LEAST_GAP = 2;
 
 /** Live figures whose mean differences are compared. */
 const LIVE = {
@@ -78,7 +78,7 @@ function byPlace(sessions: readonly SessionResult[] = []): Map<string, SessionRe
   return new Map(sessions.map((session) => [placeKey(session), session]));
 }
 
-function samplesOf(pairs: readonly Pair[], unitCount: number, isPerceived: boolean) {
+function samplesOf(pairs: readonly Pair[], unitCount: number) {
   const sample = (of: (pair: Pair) => number, members: readonly Pair[] = pairs) =>
     new UnitSample(
       members.map(of),
@@ -88,14 +88,10 @@ function samplesOf(pairs: readonly Pair[], unitCount: number, isPerceived: boole
   const isLive = pairs.every(({ own, baseline }) => own.live && baseline.live);
   // Without the oracle these samples are empty and their statistics NaN.
   const triples = pairs.filter(({ oracle }) => oracle !== undefined);
-  // What the oracle plans on.
-  const score = ({ qoe }: SessionResult) => (isPerceived ? qoe.perceived! : qoe.linear);
   return {
     own: sample(({ own }) => own.qoe.linear),
     baseline: sample(({ baseline }) => baseline.qoe.linear),
-    perceived: sample(
-      ({ own, baseline }) => (own.qoe.perceived ?? Number.NaN) - (baseline.qoe.perceived ?? Number.NaN),
-    ),
+    perceived: sample(({ own, baseline }) => own.qoe.perceived - baseline.qoe.perceived),
     ownStalls: sample(({ own }) => own.stallSeconds),
     baselineStalls: sample(({ baseline }) => baseline.stallSeconds),
     severe: sample(({ own, baseline }) => Number(isSevere(own)) - Number(isSevere(baseline))),
@@ -103,9 +99,9 @@ function samplesOf(pairs: readonly Pair[], unitCount: number, isPerceived: boole
     ownSegments: sample(({ own }) => own.segments.length),
     baselineBits: sample(({ baseline }) => deliveredBits(baseline)),
     baselineSegments: sample(({ baseline }) => baseline.segments.length),
-    ownOfTriples: sample(({ own }) => score(own), triples),
-    baselineOfTriples: sample(({ baseline }) => score(baseline), triples),
-    oracle: sample(({ oracle }) => score(oracle!), triples),
+    ownOfTriples: sample(({ own }) => own.qoe.perceived, triples),
+    baselineOfTriples: sample(({ baseline }) => baseline.qoe.perceived, triples),
+    oracle: sample(({ oracle }) => oracle!.qoe.perceived, triples),
     start: pairs.every(({ startDiff }) => startDiff)
       ? START_NAMES.map((name) => [name, sample(({ startDiff }) => startDiff![name])] as const)
       : [],
@@ -144,13 +140,9 @@ function ratio(numerator: number, denominator: number): number {
 
 function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineComparison {
   const { baseline, unitCount, resampledBy, topQoe, seed, resamples } = frame;
-  const isPerceived = pairs.every((pair) =>
-    [pair.own, pair.baseline, pair.oracle].every((one) => one === undefined || 'perceived' in one.qoe),
-  );
-  const samples = samplesOf(pairs, unitCount, isPerceived);
+  const samples = samplesOf(pairs, unitCount);
   const unitOf = pairs.map(({ unit }) => unit);
   const of = estimates({ unitOf, unitCount, seed, resamples }, (counts) => statistics(samples, counts));
-  const isWide = of.gap.value >= GAP_SHARE * (isPerceived ? 100 : topQoe);
   const units = new Set(unitOf).size;
   // With one unit there is no interval, so the value decides.
   const isClearlyPositive = ({ value, ci95 }: Estimate) =>
@@ -160,19 +152,19 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
   return {
     ...{ baseline, pairs: pairs.length, resampledBy, units },
     qoeDiff: of.diff,
-    ...(isPerceived && { perceivedDiff: of.perceived }),
+    perceivedDiff: of.perceived,
     qoeMeanRatio: isClearlyPositive(of.baselineMean) ? of.ratio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
     ...(Number.isFinite(of.delivered.value) && { deliveredRatio: of.delivered }),
-    oracleGapClosed: isWide && of.gapClosed.value <= 1 ? of.gapClosed : null,
+    oracleGapClosed: of.gap.value >= LEAST_GAP && of.gapClosed.value <= 1 ? of.gapClosed : null,
     ...(samples.start.length > 0 && { firstMinute: parts(START_NAMES) }),
     ...(samples.live.length > 0 && { live: parts(LIVE_NAMES) }),
   };
 }
 
-export function freezesPerMinute({ live, freezeCount, stallCount }: SessionResult): number {
-  return (60 * (freezeCount ?? stallCount)) / live!.watchedSeconds;
+export function freezesPerMinute({ live, freezeCount }: SessionResult): number {
+  return (60 * freezeCount) / live!.watchedSeconds;
 }
 
 export function isSevere({ stallSeconds }: SessionResult): boolean {

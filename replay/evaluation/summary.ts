@@ -77,8 +77,8 @@ function rowsOf(
     return {
       ...rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null),
       ...(mediaSeconds > 0 && { deliveredBps: sum(members.map(deliveredBits)) / mediaSeconds }),
-      freezeCountMean: mean(members.map(({ freezeCount, stallCount }) => freezeCount ?? stallCount)),
-      shortFreezeCountMean: mean(members.map(({ shortFreezeCount = 0 }) => shortFreezeCount)),
+      freezeCountMean: mean(members.map(({ freezeCount }) => freezeCount)),
+      shortFreezeCountMean: mean(members.map(({ shortFreezeCount }) => shortFreezeCount)),
       ...(qualities.length > 0 && {
         qualityMean: mean(qualities.map((of) => mean(of))),
         below50Share: mean(qualities.map((of) => of.filter((quality) => quality < 50).length / of.length)),
@@ -101,9 +101,8 @@ function rowOf(
   sessions: readonly SessionResult[],
   starts: readonly FirstMinute[],
   vsBaseline: BaselineComparison | null,
-): SummaryRow {
+) {
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
-  const perceived = sessions.flatMap(({ qoe }) => qoe.perceived ?? []);
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   const handovers = sessions.filter(({ handoversAtSeconds }) => handoversAtSeconds !== undefined).length;
@@ -121,7 +120,7 @@ function rowOf(
     qoeMedian: quantile(qoes, 0.5),
     qoeP5: quantile(qoes, 0.05),
     qoeP95: quantile(qoes, 0.95),
-    ...(perceived.length === sessions.length && { qoePerceivedMean: mean(perceived) }),
+    qoePerceivedMean: mean(sessions.map(({ qoe }) => qoe.perceived)),
     stallSecondsMean: mean(stalls),
     stallSecondsWorst5pct: tailMean(stalls),
     severeShare: sessions.filter(isSevere).length / sessions.length,
@@ -135,7 +134,7 @@ function rowOf(
         ...meansOf(live, LIVE_MEANS),
         jumpsPerMinute: mean(live.map(({ jumps, watchedSeconds }) => (60 * jumps) / watchedSeconds)),
         freezesPerMinute: liveMean(freezesPerMinute),
-        shortFreezesPerMinute: liveMean((one) => freezesPerMinute({ ...one, freezeCount: one.shortFreezeCount ?? 0 })),
+        shortFreezesPerMinute: liveMean((one) => freezesPerMinute({ ...one, freezeCount: one.shortFreezeCount })),
       },
     }),
     vsBaseline,

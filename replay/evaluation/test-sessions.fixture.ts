@@ -19,7 +19,8 @@ export function testScenario(name = 'uhd-8'): ResolvedScenario {
 const TIMES = { requestedAtSeconds: 0, downloadSeconds: 1, bufferLevelSeconds: 0, stallSeconds: 0 };
 const SEGMENT = { index: 0, bitrateBps: 3e6, sizeBits: 12e6, ...TIMES, abandonedBits: 0, reason: 'start' };
 const PLACE = { trace: 'trace', dataset: 'set', group: 'group', startSeconds: 0, algorithm: 'mpc-d', seed: 7 };
-const UNDISTURBED = { stallSeconds: 0, stallCount: 0, startupSeconds: 1, switches: 0, switchBps: 0, wastedBits: 0 };
+const STALLS = { stallSeconds: 0, stallCount: 0, freezeCount: 0, shortFreezeCount: 0 };
+const UNDISTURBED = { ...STALLS, startupSeconds: 1, switches: 0, switchBps: 0, wastedBits: 0 };
 
 export function testSession(fields: Partial<SessionResult> & { qoeLinear?: number } = {}): SessionResult {
   const { qoeLinear = 10, ...rest } = fields;

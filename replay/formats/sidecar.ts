@@ -2,7 +2,7 @@
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { handoverPhaseOf, type TraceMetadata } from '../trace.ts';
-import { FieldCheck, jsonObject } from './field-check.ts';
+import { each, jsonObject, object, text, that, type ValueCheck } from './shape.ts';
 
 export const UNKNOWN_DATASET = 'unknown';
 /** Data sets that are the user's own: without a name, and what `leo-abr serve` recorded. */
@@ -15,33 +15,41 @@ export function defaultMetadata(traceName: string): TraceMetadata {
 /** Metadata from the text of a sidecar; `null` means unknown, like an absent key. `file` is for messages. */
 export function parseSidecar(content: string, traceName: string, file: string): TraceMetadata {
   const known = Object.entries(jsonObject(content, file)).filter(([, value]) => value !== null);
-  const check = new FieldCheck(file, Object.fromEntries(known));
-  const { dataset, recording_group, epoch_phase_s, start_utc, handover_phase_s, location, licence, ...other } =
-    check.fields;
-  const { dataset: unknown, recordingGroup } = defaultMetadata(traceName);
-  const secondsBelow = (field: string, limit: number, value: unknown): number | undefined => {
-    if (value === undefined || (typeof value === 'number' && value >= 0 && value < limit)) return value;
-    return check.wrong(field, `a number from 0 to below ${limit}`);
-  };
+  const fields = Object.fromEntries(known);
+  SIDECAR(fields, `${file}: `);
+  const { dataset, recording_group, location, licence, ...clock } = fields as Sidecar;
+  const { start_utc, epoch_phase_s, handover_phase_s: handoverPhaseSeconds, ...other } = clock;
+  const usual = defaultMetadata(traceName);
   const startUtcMs = start_utc === undefined ? undefined : utcMsOf(start_utc);
-  if (Number.isNaN(startUtcMs)) check.wrong('start_utc', 'a date and time like "2024-04-19T16:23:20.000Z"');
-  const handoverPhaseSeconds = secondsBelow('handover_phase_s', EPOCH_SECONDS, handover_phase_s);
   // Without a clock, the dips give the second of the minute modulo 15.
   const fromDips = handoverPhaseSeconds === undefined ? undefined : handoverPhaseOf(handoverPhaseSeconds);
   const inferred = startUtcMs === undefined ? fromDips : (startUtcMs % 60_000) / 1000;
-  const epochPhaseSeconds = secondsBelow('epoch_phase_s', 60, epoch_phase_s) ?? inferred;
+  const epochPhaseSeconds = epoch_phase_s ?? inferred;
   return {
-    dataset: check.text('dataset', unknown),
-    recordingGroup: check.text('recording_group', recordingGroup),
+    dataset: dataset ?? usual.dataset,
+    recordingGroup: recording_group ?? usual.recordingGroup,
     ...(OWN_DATASETS.includes(dataset) && { keepsRates: true }),
-    ...(location !== undefined && { location: check.text('location', '') }),
-    ...(licence !== undefined && { licence: check.text('licence', '') }),
+    ...(location !== undefined && { location }),
+    ...(licence !== undefined && { licence }),
     ...(startUtcMs !== undefined && { startUtcMs }),
     ...(handoverPhaseSeconds !== undefined && { handoverPhaseSeconds }),
     ...(epochPhaseSeconds !== undefined && { epochPhaseSeconds }),
     ...(Object.keys(other).length > 0 && { other }),
   };
 }
+
+type Sidecar = Partial<Record<'dataset' | 'recording_group' | 'start_utc' | 'location' | 'licence', string>> &
+  Partial<Record<'epoch_phase_s' | 'handover_phase_s', number>>;
+
+const secondsBelow = (limit: number): ValueCheck =>
+  that(`a number from 0 to below ${limit}`, (value) => typeof value === 'number' && value >= 0 && value < limit);
+
+const SIDECAR = object({
+  'start_utc?': that('a date and time like "2024-04-19T16:23:20.000Z"', (value) => !Number.isNaN(utcMsOf(value))),
+  'handover_phase_s?': secondsBelow(EPOCH_SECONDS),
+  'epoch_phase_s?': secondsBelow(60),
+  ...each(text, 'dataset?', 'recording_group?', 'location?', 'licence?'),
+});
 
 /** NaN without a zone, because Date.parse would assume the reader's own. */
 function utcMsOf(text: unknown): number {

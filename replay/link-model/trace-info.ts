@@ -79,7 +79,7 @@ export function logRates(mbps: Float64Array): Float64Array {
 }
 
 /** Lengths in seconds of the runs below a limit in Mbit/s. */
-export function outageRuns(mbps: Float64Array, belowMbps: number): number[] {
+export function outageRuns(mbps: ArrayLike<number>, belowMbps: number): number[] {
   const runs: number[] = [];
   let start = 0;
   for (let i = 0; i <= mbps.length; i++) {

@@ -53,12 +53,12 @@ export class ChunkedFlight implements SharedFlight {
       const { bits } = transfer;
       if (transfer.endSeconds > nowSeconds) {
         transfer.startSeconds = Math.max(freeAtSeconds, chunks[chunk]!.existsAtSeconds);
-        transfer.endSeconds = transfer.startSeconds + link.transferSeconds(transfer.startSeconds, bits);
+        transfer.endSeconds = transfer.startSeconds + link.downloadSeconds(transfer.startSeconds, bits);
       }
       freeAtSeconds = transfer.endSeconds;
     }
     const { startSeconds, bits } = transfers[0]!;
-    this.firstByteAtSeconds = startSeconds + link.transferSeconds(startSeconds, Math.min(FIRST_BYTE_BITS, bits));
+    this.firstByteAtSeconds = startSeconds + link.downloadSeconds(startSeconds, Math.min(FIRST_BYTE_BITS, bits));
     this.endsAtSeconds = freeAtSeconds + (responseSeconds?.(bits) ?? 0);
   }
 

@@ -4,7 +4,7 @@ import type { PiecewisePath } from '../../abr/index.ts';
 import type { OtherTraffic } from '../households.ts';
 
 /** The link as a flight sees it; seconds of the session's clock. */
-export type FlightLink = Pick<PiecewisePath, 'cumulativeBits' | 'downloadSeconds' | 'transferSeconds'>;
+export type FlightLink = Pick<PiecewisePath, 'cumulativeBits' | 'downloadSeconds'>;
 
 /** Time on the link from the first bit to the last. */
 export interface LinkTransfer {
@@ -46,23 +46,15 @@ class Share implements FlightLink {
     return this._bitsAt(this._link.cumulativeBits(seconds));
   }
 
-  transferSeconds(startSeconds: number, sizeBits: number): number {
+  downloadSeconds(startSeconds: number, sizeBits: number): number {
     const { _link: link, _pieces: pieces } = this;
-    if (pieces.length === 0) return link.transferSeconds(startSeconds, sizeBits);
-    const latencySeconds = link.transferSeconds(startSeconds, 0);
+    if (pieces.length === 0) return link.downloadSeconds(startSeconds, sizeBits);
+    const latencySeconds = link.downloadSeconds(startSeconds, 0);
     const before = link.cumulativeBits(startSeconds + latencySeconds);
     const until = this._bitsAt(before) + sizeBits;
     const piece = this._lastPiece('bits', until);
     const linkBits = piece === undefined ? until : piece.linkBits + (until - piece.bits) * piece.divisor;
-    return link.transferSeconds(startSeconds, linkBits - before);
-  }
-
-  downloadSeconds(startSeconds: number, sizeBits: number): number {
-    const { _link: link, _pieces: pieces } = this;
-    const seconds = link.downloadSeconds(startSeconds, sizeBits);
-    if (pieces.length === 0) return seconds;
-    const responseSeconds = seconds - link.transferSeconds(startSeconds, sizeBits);
-    return this.transferSeconds(startSeconds, sizeBits) + responseSeconds;
+    return link.downloadSeconds(startSeconds, linkBits - before);
   }
 
   private _bitsAt(linkBits: number): number {
@@ -135,8 +127,11 @@ export class SharedLink {
   }
 
   private _settle(): void {
-    const sending = [...this._senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
-    for (const sender of sending) sender.divide(this.nowSeconds, sending.length);
+    const { nowSeconds } = this;
+    const sending = [...this._senders].filter((sender) => sender.isSendingAt(nowSeconds));
+    for (const sender of sending) sender.divide(nowSeconds, sending.length);
+    // With its new share, a flight that was about to end may have ended, by rounding.
+    if (!sending.every((sender) => sender.isSendingAt(nowSeconds))) this._settle();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Parses the bodies of POST requests: sessions to create, and traces to upload. */
 
 import { check, InputError, isFrom } from '../../abr/errors.ts';
-import { jsonObject } from '../formats/field-check.ts';
+import { jsonObject } from '../formats/shape.ts';
 import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
 import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
 import type { ResolvedScenario } from '../results.ts';

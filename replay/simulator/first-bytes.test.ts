@@ -38,12 +38,12 @@ class TokenBucket extends Sender {
   /** Only the latency of `link` counts. */
   override shareOf(link: PiecewisePath): FlightLink {
     const { rateBps, peakBps } = this._shape;
-    const transferSeconds = (startSeconds: number, bits: number) => {
-      const latencySeconds = link.transferSeconds(startSeconds, 0);
+    const downloadSeconds = (startSeconds: number, bits: number) => {
+      const latencySeconds = link.downloadSeconds(startSeconds, 0);
       const { tokens } = this._begin(startSeconds + latencySeconds);
       return latencySeconds + Math.max(bits / peakBps, (bits - tokens) / rateBps);
     };
-    return { cumulativeBits: (seconds) => this._sent(seconds), transferSeconds, downloadSeconds: transferSeconds };
+    return { cumulativeBits: (seconds) => this._sent(seconds), downloadSeconds };
   }
 
   override end(nowSeconds: number): void {
@@ -182,10 +182,9 @@ class SlowOrigin extends OnDemandPlayer {
     const link = this.access.shareOf(this.link);
     const later: FlightLink = {
       cumulativeBits: (seconds) => link.cumulativeBits(seconds),
-      transferSeconds: (start, bits) => wait + link.transferSeconds(start + wait, bits),
       downloadSeconds: (start, bits) => wait + link.downloadSeconds(start + wait, bits),
     };
-    return new Flight(later, this.nowSeconds, sizeBits, scenario.rttSeconds + wait);
+    return new Flight(later, this.nowSeconds, sizeBits, scenario.rttSeconds + wait, this.responseSeconds(sizeBits));
   }
 }
 

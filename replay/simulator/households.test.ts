@@ -86,8 +86,9 @@ test('beside downloads a player has its share of the link and no more', () => {
   });
 });
 
-test('every bit of the link arrives once', () => {
-  forAll([fc.record({ ...place, players: fc.array(behaviour, { minLength: 1, maxLength: 4 }) })], SEED, (of) => {
+// The second case has two downloads that end together, but for rounding.
+test.each([SEED, { ...SEED, seed: 7, path: '47' }])('every bit of the link arrives once (%j)', (runs) => {
+  forAll([fc.record({ ...place, players: fc.array(behaviour, { minLength: 1, maxLength: 4 }) })], runs, (of) => {
     const { players, ...where } = of;
     const seats = players.map((one, i) => seat(one, i * 1.7));
     for (const { household } of play(where, seats, [ENDLESS])) expect(household!.linkUtilisation).toBeCloseTo(1, 4);

@@ -100,7 +100,7 @@ test('startup, watching and stalls add up, the buffer holds only what exists, an
     for (const { index, requestedAtSeconds, downloadSeconds, sizeBits } of result.segments) {
       atLeast(requestedAtSeconds, exists(index, 0));
       atLeast(downloadSeconds, of.rttSeconds);
-      atLeast(downloadSeconds, link.transferSeconds(requestedAtSeconds, sizeBits));
+      atLeast(downloadSeconds, link.downloadSeconds(requestedAtSeconds, sizeBits));
       atLeast(requestedAtSeconds + downloadSeconds, exists(index, chunks - 1));
     }
     for (const { state, inFlight } of records) {

@@ -2,7 +2,7 @@
 
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import { SharedLink } from '../link/shared-link.ts';
-import { pageLinkOf } from '../link/trace-link.ts';
+import { linkOf } from '../link/trace-link.ts';
 import type { SessionResult } from '../results.ts';
 import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
 import { EventQueue } from './event-queue.ts';
@@ -34,7 +34,7 @@ export function playHousehold(
   const { trace, scenario, startSeconds } = task;
   const shared = new SharedLink();
   const queue = new EventQueue();
-  const link = pageLinkOf(trace, scenario).from(startSeconds);
+  const link = linkOf(trace, scenario).from(startSeconds);
   const downloads = traffic.map((one) => shared.addTraffic(link, one));
   const seated = players.map((player, index) => {
     const options = algorithmOf(player.algorithm ?? algorithm)({

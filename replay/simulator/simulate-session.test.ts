@@ -6,7 +6,6 @@ import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
-import { Playback } from './player/playback.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 /** A rate per 10 s. */
@@ -33,26 +32,6 @@ test('a full buffer delays the request until there is room, and by the polling',
   const late = play(traceOf([4, 4, 4]), always(0), { ...full, browser });
   expect(timesOf(late)).toEqual([0, 1.25, 5.25, 9.25]);
   expect(late.segments[2]!.bufferLevelSeconds).toBeCloseTo(3.75, 9);
-});
-
-test('a player at rate 2 drains its buffer twice as fast, and waits in seconds of the clock', () => {
-  const atTwo = { playbackRate: 2 };
-  const session = play(traceOf([2, 2, 2]), always(0), atTwo);
-  // A segment downloads and plays for 2 s each: playback never waits, and the buffer never grows.
-  expect(timesOf(session)).toEqual([0, 2, 4, 6]);
-  expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
-  expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
-  // Each segment of 2 Mbit/s takes 4 s, of which 2 s are a stall. Media counts by its own seconds.
-  const late = play(traceOf([2, 2, 2]), always(1), atTwo);
-  expect(late).toMatchObject({ stallSeconds: expect.closeTo(6, 9), stallCount: 3, startupSeconds: 4 });
-  expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);
-  // A request waits until buffer + 4 s is down to the cap of 10 s, at 2 s of media per second.
-  const fast = play(traceOf([16, 16]), always(0), atTwo);
-  expect(timesOf(fast)).toEqual([0, 0.25, 1.25, 3.25]);
-  const playback = new Playback(0.5, 2);
-  playback.append(4);
-  playback.advanceTo(10);
-  expect(playback).toMatchObject({ bufferLevelSeconds: 0.5, stallSeconds: 8.25 });
 });
 
 test('an abandonment wastes the received bits, repeats the segment, and gives one row but two downloads', () => {

@@ -39,9 +39,8 @@ function figureOf(
   { styles, prefix }: { styles: Styles; prefix: string },
 ): Figure {
   const summary = results.summary.filter((row) => row.dataset === dataset);
-  const isPerceived = summary.every(({ live, qoePerceivedMean }) => !live && qoePerceivedMean !== undefined);
-  const rows = summary.map((row) => qoeRow(row, isPerceived));
-  const kind = isPerceived ? 'perceived QoE' : 'QoE, Mbit/s';
+  const rows = summary.map(qoeRow);
+  const kind = summary.some(({ live }) => live) ? 'QoE, Mbit/s' : 'perceived QoE';
   const title = dataset === ALL_DATASETS ? 'all data sets' : dataset;
   const hasIntervals = summary.some(({ vsBaseline }) => vsBaseline?.qoeDiff.ci95 != null);
   const most = count(Math.max(...summary.map(({ sessions }) => sessions)), 'session');
@@ -55,10 +54,9 @@ function figureOf(
 }
 
 /** `low` and `high` are the ends of the difference's interval around the mean. Both are `value` without it. */
-function qoeRow({ algorithm, qoeMean, qoePerceivedMean, live, vsBaseline }: SummaryRow, isPerceived: boolean) {
-  const value = isPerceived ? qoePerceivedMean! : (live?.qoe ?? qoeMean);
-  const { perceivedDiff, qoeDiff } = vsBaseline ?? {};
-  const difference = isPerceived ? perceivedDiff : live ? vsBaseline?.live?.qoeDiff : qoeDiff;
+function qoeRow({ algorithm, qoePerceivedMean, live, vsBaseline }: SummaryRow) {
+  const value = live?.qoe ?? qoePerceivedMean;
+  const difference = live ? vsBaseline?.live?.qoeDiff : vsBaseline?.perceivedDiff;
   const [low, high] = (difference?.ci95 ?? []).map((end) => value - difference!.value + end);
   return { algorithm, value, low: low ?? value, high: high ?? value };
 }

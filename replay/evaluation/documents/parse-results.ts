@@ -2,6 +2,7 @@
 
 import { check, InputError, requireAscending, requireObject } from '../../../abr/errors.ts';
 import { placeOf } from '../../formats/place.ts';
+import { each, list, number, object, that, type ValueCheck } from '../../formats/shape.ts';
 import type { Results, SessionResult } from '../../results.ts';
 
 /** Lines before and after the sessions in the layout of `resultsJson`. */
@@ -90,49 +91,17 @@ function jsonValue(text: string, file: string, line = 1): unknown {
   }
 }
 
-/** Throws an `InputError` for another value. `place` is for its message. */
-type ValueCheck = (value: unknown, place: string) => void;
-
-function that(expected: string, holds: (value: unknown) => boolean): ValueCheck {
-  return (value, place) => check(holds(value), place, expected, value);
-}
-
 /** Buffer levels and stalls are differences of floating-point times. */
 const ROUNDING = 1e-9;
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const text = that('a string', (value) => typeof value === 'string');
-const number = that('a number', isNumber);
+const anyNumber = number();
 const notNegative = that('a number >= 0', (value) => isNumber(value) && value >= -ROUNDING);
 const positive = that('a number > 0', (value) => isNumber(value) && value > 0);
 const count = that('a whole number >= 0', (value) => Number.isInteger(value) && (value as number) >= 0);
 
 function nullable(item: ValueCheck): ValueCheck {
   return (value, place) => value === null || item(value, place);
-}
-
-function list(item: ValueCheck, least = 0): ValueCheck {
-  return (value, place) => {
-    const isList = Array.isArray(value) && value.length >= least;
-    check(isList, place, least > 0 ? `a list of at least ${least}` : 'a list', value);
-    for (const [i, one] of value.entries()) item(one, `${place}[${i}]`);
-  };
-}
-
-/** Keys that end with `?` may be absent. Unknown keys are allowed: a newer version may have written them. */
-function object(shape: Readonly<Record<string, ValueCheck>>): ValueCheck {
-  const entries = Object.entries(shape).map(([key, item]) => [key.replace('?', ''), item, key.endsWith('?')] as const);
-  return (value, place) => {
-    const fields = requireObject(value, place);
-    // `place` is the name of the file.
-    const prefix = place.endsWith(': ') ? place : `${place}.`;
-    for (const [key, item, isOptional] of entries) {
-      if (!isOptional || fields[key] !== undefined) item(fields[key], `${prefix}${key}`);
-    }
-  };
-}
-
-function each(item: ValueCheck, ...keys: string[]): Record<string, ValueCheck> {
-  return Object.fromEntries(keys.map((key) => [key, item]));
 }
 
 const ascendingList: ValueCheck = (value, place) => requireAscending(value, place, Number.POSITIVE_INFINITY);
@@ -144,7 +113,7 @@ const segment = object({
 });
 
 const live = object({
-  ...{ qoe: number, watchedSeconds: positive, jumps: count },
+  ...{ qoe: anyNumber, watchedSeconds: positive, jumps: count },
   ...each(notNegative, 'latencySecondsMean', 'latencySecondsP95', 'stallSecondsPerMinute', 'stallsPerMinute'),
   ...each(notNegative, 'offRateShare', 'rateDeviationMean'),
 });
@@ -152,11 +121,11 @@ const live = object({
 const session = object({
   ...each(text, 'trace', 'dataset', 'group', 'algorithm', 'fault?'),
   ...each(notNegative, 'startSeconds', 'meanBitrateBps', 'stallSeconds', 'startupSeconds', 'switchBps', 'wastedBits'),
-  ...each(count, 'stallCount', 'freezeCount?', 'shortFreezeCount?', 'switches'),
-  seed: number,
+  ...each(count, 'stallCount', 'freezeCount', 'shortFreezeCount', 'switches'),
+  seed: anyNumber,
   endedBy: that("'end', 'cutoff' or 'fault'", (value) => ['end', 'cutoff', 'fault'].includes(value as string)),
   segments: list(segment),
-  qoe: object({ ...each(number, 'linear', 'log', 'perceived?'), hd: nullable(number) }),
+  qoe: object({ ...each(anyNumber, 'linear', 'log', 'perceived'), hd: nullable(anyNumber) }),
   'live?': live,
   'household?': object({
     ...each(text, 'name', 'algorithm'),
@@ -175,7 +144,7 @@ const results = object({
   schema: that('1 or 2, the versions of results that this command reads', (value) => value === 1 || value === 2),
   tool: object({
     ...each(text, 'name', 'version', 'command', 'baseline', 'shard?', 'work?'),
-    ...{ seed: number, commit: nullable(text) },
+    ...{ seed: anyNumber, commit: nullable(text) },
     'bench?': object({
       ...{ tier: text, rejectedRuns: count, 'kernel?': object({ congestionControl: text }) },
       parts: list(object({ rejections: list(object({ algorithm: text })) })),
@@ -197,7 +166,7 @@ const results = object({
     }),
   }),
   sessions: list(session),
-  'households?': list(object({ ...each(text, 'household', 'algorithm'), ...each(number, 'qoeSum', 'qoeLeast') })),
+  'households?': list(object({ ...each(text, 'household', 'algorithm'), ...each(anyNumber, 'qoeSum', 'qoeLeast') })),
   summary: list(row),
   'byLink?': list(row),
 });

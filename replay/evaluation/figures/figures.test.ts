@@ -92,7 +92,7 @@ test('instability weights recent seconds more', () => {
 function household(algorithm: string, trace: string, qoes: number[]): SessionResult[] {
   return qoes.map((linear, player) => ({
     ...testSession({ dataset: 'd', trace, group: trace, algorithm, startSeconds: 0 }),
-    qoe: { linear, log: 0, hd: null },
+    qoe: { linear, log: 0, hd: null, perceived: linear },
     household: { name: 'two', algorithm, player, joinSeconds: player, linkUtilisation: 0.75 },
   }));
 }
@@ -155,10 +155,6 @@ test('the figures of neighbours, whose algorithm the household names, are apart'
   const [all, , , , , beside] = rows;
   expect(all).toMatchObject({ perceived: 87, perceivedLeast: 86, meanBitrateBps: 4e6, difference: undefined });
   expect(beside).toMatchObject({ perceived: 89, difference: { perceived: { value: 3 }, stallSeconds: { value: -3 } } });
-  // Sessions from before version 0.3 have no perceived QoE.
-  const old = mixed.map((one) => ({ ...one, qoe: { linear: 1, log: 0, hd: null } }));
-  const [, , , , , older] = householdSummary(testResults(old, { baseline: 'dynamic', household }));
-  expect([older!.perceived, older!.difference!.perceived, older!.stallSeconds]).toEqual([undefined, undefined, 1]);
 });
 
 describe('link-notes', () => {
@@ -196,7 +192,6 @@ describe('link-notes', () => {
 
   test.each<[string, Partial<SessionResult>, number, object, number | undefined]>([
     ['payload of the link, over the seconds of the media', {}, 30, {}, 0.5e6],
-    ['the same with media that is played faster', {}, 60, { playbackRate: 2 }, 0.5e6],
     ['not of a link that is faster over the whole session', {}, 48, {}, undefined],
     ['from the start of the session', { startSeconds: 100 }, 12, {}, undefined],
     ['from the join of a player', { household: { ...household, joinSeconds: 100 } }, 12, {}, undefined],

@@ -32,13 +32,11 @@ export function householdsOf(
     const qoes = members.map(qoeOf);
     const sorted = Float64Array.from(qoes).sort();
     const { name, algorithm, linkUtilisation, trafficBps } = household!;
-    const perceived = members.flatMap(({ qoe }) => qoe.perceived ?? []);
+    const perceived = members.map(({ qoe }) => qoe.perceived);
     const rated = members.filter(({ segments }) => segments.length > 0);
     return {
       ...{ trace, dataset, group, startSeconds, household: name, algorithm, players: members.length },
-      ...(perceived.length === members.length && {
-        ...{ perceived: rounded(mean(perceived)), perceivedLeast: Math.min(...perceived) },
-      }),
+      ...{ perceived: rounded(mean(perceived)), perceivedLeast: Math.min(...perceived) },
       ...(rated.length > 0 && {
         quality: rounded(mean(rated.map(({ segments }) => mean(qualitiesOf(segments, scenario))))),
       }),
@@ -111,7 +109,7 @@ const MEANS = [
   ...(['bitrateUnfairness', 'instability', 'linkUtilisation', 'trafficBps'] as const),
 ];
 
-/** The figures that all rows have. Older sessions lack some. */
+/** The figures that all rows have. */
 function knownOf<Name extends keyof HouseholdResult>(names: readonly Name[], rows: readonly HouseholdResult[]): Name[] {
   return names.filter((name) => rows.every((row) => row[name] !== undefined));
 }

@@ -21,12 +21,10 @@ export function withLinkNotes(
   scenario: Scenario,
 ): SessionResult {
   const { startSeconds, household, live: isLive } = session;
-  const { segmentSeconds, playbackRate = 1, live, ladderBps } = scenario;
+  const { segmentSeconds, live, ladderBps } = scenario;
   const beginSeconds = startSeconds + (household?.joinSeconds ?? 0);
   const pastTraceSeconds = beginSeconds + lastMomentSeconds(session, scenario) - wrapSeconds(trace);
-  const seconds = live
-    ? liveSessionSeconds({ segmentSeconds, segmentCount, live })
-    : (segmentCount * segmentSeconds) / playbackRate;
+  const seconds = live ? liveSessionSeconds({ segmentSeconds, segmentCount, live }) : segmentCount * segmentSeconds;
   const linkBps = linkOf(trace, scenario).from(beginSeconds).cumulativeBits(seconds) / seconds;
   return {
     ...session,
@@ -38,11 +36,11 @@ export function withLinkNotes(
 /** Seconds of the session until its last download ended; if it is live or was cut off, until it ended. */
 function lastMomentSeconds(
   { segments, startupSeconds, stallSeconds, endedBy, live }: SessionResult,
-  { segmentSeconds, playbackRate = 1 }: Scenario,
+  { segmentSeconds }: Scenario,
 ): number {
   const last = segments.at(-1);
   const lastDownload = last === undefined ? 0 : last.requestedAtSeconds + last.downloadSeconds;
   if (live) return Math.max(lastDownload, startupSeconds + live.watchedSeconds);
   if (endedBy !== 'cutoff') return lastDownload;
-  return Math.max(lastDownload, startupSeconds + stallSeconds + (segments.length * segmentSeconds) / playbackRate);
+  return Math.max(lastDownload, startupSeconds + stallSeconds + segments.length * segmentSeconds);
 }

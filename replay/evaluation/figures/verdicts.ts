@@ -6,13 +6,12 @@ import { groupBy } from '../group-by.ts';
 
 const FEWEST_SESSIONS = 8;
 
-/** Also undefined if the oracle's lead is not clearly positive. Older results have values above 1 then. */
+/** Undefined if the oracle's lead is not clearly positive. */
 export function shownGapClosed(row: SummaryRow, summary: readonly SummaryRow[]): Estimate | undefined {
   const closed = row.vsBaseline?.oracleGapClosed;
   const oracle = summary.find(({ dataset, algorithm }) => dataset === row.dataset && algorithm === ORACLE);
-  const lead = oracle?.vsBaseline?.perceivedDiff ?? oracle?.vsBaseline?.qoeDiff;
-  const [lowestLead] = lead?.ci95 ?? [0];
-  return closed && closed.value <= 1 && lowestLead > 0 ? closed : undefined;
+  const [lowestLead] = oracle?.vsBaseline?.perceivedDiff.ci95 ?? [0];
+  return closed && lowestLead > 0 ? closed : undefined;
 }
 
 /** A sentence on the data sets with fewer than eight sessions of an algorithm; undefined without any. */

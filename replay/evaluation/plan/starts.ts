@@ -77,9 +77,9 @@ function offeredSeconds(rule: StartsRule, lastStartSeconds: number): readonly nu
 }
 
 export function neededOfTraces(scenario: Scenario): string {
-  const { name, live, segmentSeconds, playbackRate = 1 } = scenario;
-  const mediaSeconds = (leastSegments(scenario) * segmentSeconds - (live?.timeShiftSeconds ?? 0)) / playbackRate;
-  const spareSeconds = live ? 0 : (SPARE_SEGMENTS * segmentSeconds) / playbackRate;
+  const { name, live, segmentSeconds } = scenario;
+  const mediaSeconds = leastSegments(scenario) * segmentSeconds - (live?.timeShiftSeconds ?? 0);
+  const spareSeconds = live ? 0 : SPARE_SEGMENTS * segmentSeconds;
   // Longer traces wrap at a multiple of 15 s.
   const periodSeconds =
     mediaSeconds > EPOCH_SECONDS ? Math.ceil(mediaSeconds / EPOCH_SECONDS) * EPOCH_SECONDS : mediaSeconds;
@@ -93,17 +93,16 @@ export function leastSegments({ segmentSeconds, segmentCount, live }: PlayedScen
   return Math.min(segmentCount, Math.ceil(mediaSeconds / segmentSeconds - ROUNDING_SECONDS));
 }
 
-type PlayedScenario = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>;
+type PlayedScenario = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'live'>;
 
 function neededSeconds(scenario: PlayedScenario): number {
-  const { segmentSeconds, segmentCount, playbackRate = 1, live } = scenario;
+  const { segmentSeconds, segmentCount, live } = scenario;
   if (live !== undefined) return liveSessionSeconds({ segmentSeconds, segmentCount, live });
-  return segmentCount * (segmentSeconds / playbackRate) + SLACK_SECONDS;
+  return segmentCount * segmentSeconds + SLACK_SECONDS;
 }
 
 function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, scenario: PlayedScenario): number {
-  const { live, playbackRate = 1 } = scenario;
-  const segmentSeconds = scenario.segmentSeconds / playbackRate;
+  const { live, segmentSeconds } = scenario;
   const whole = (seconds: number) => Math.floor((seconds + ROUNDING_SECONDS) / segmentSeconds);
   // Traces may wrap before their end.
   const wrapsAtSeconds = wrapSeconds(trace);

@@ -15,6 +15,8 @@ export class Flight implements SharedFlight {
     readonly requestedAtSeconds: number,
     readonly sizeBits: number,
     private readonly _latencySeconds: number,
+    /** From the last byte to the page. */
+    private readonly _responseSeconds: number,
   ) {
     this._bitsBefore = _link.cumulativeBits(requestedAtSeconds + _latencySeconds);
     this.project();
@@ -22,15 +24,16 @@ export class Flight implements SharedFlight {
 
   project(): void {
     const { _link: link, requestedAtSeconds, sizeBits } = this;
-    this.endsAtSeconds = requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, sizeBits);
+    const downloadSeconds = link.downloadSeconds(requestedAtSeconds, sizeBits);
+    this.endsAtSeconds = requestedAtSeconds + (downloadSeconds + this._responseSeconds);
     this.firstByteAtSeconds =
-      requestedAtSeconds + link.transferSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
+      requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
   }
 
   get transfers(): readonly LinkTransfer[] {
     const { _link: link, requestedAtSeconds, sizeBits } = this;
     const startSeconds = requestedAtSeconds + this._latencySeconds;
-    return [{ startSeconds, endSeconds: requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits) }];
+    return [{ startSeconds, endSeconds: requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, sizeBits) }];
   }
 
   receivedBits(atSeconds: number): number {

@@ -108,8 +108,6 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
 
   protected newFlight(index: number, sizeBits: number): ChunkedFlight {
     const { playback, scenario, _chunkCount: chunkCount, _stream: stream } = this;
-    const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
-    const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
     const flight = new ChunkedFlight(this.access.shareOf(this._idealLink), {
       requestedAtSeconds: this.nowSeconds,
       rttSeconds: scenario.rttSeconds,
@@ -117,13 +115,13 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
       chunks: Array.from({ length: chunkCount }, (_, chunk) => {
         return { existsAtSeconds: this._existsAtSeconds(index, chunk), bits: sizeBits / chunkCount };
       }),
-      responseSeconds: toPage,
+      responseSeconds: (bits) => this.responseSeconds(bits),
     });
     playback.expect(
       flight.transfers.map((transfer, chunk) => ({
         transfer,
-        responseSeconds: toPage(transfer.bits),
-        appendSeconds,
+        responseSeconds: this.responseSeconds(transfer.bits),
+        appendSeconds: scenario.browser.appendSeconds,
         untilMediaSeconds: index * scenario.segmentSeconds + (chunk + 1) * stream.chunkSeconds,
       })),
     );

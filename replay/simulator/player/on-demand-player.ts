@@ -4,7 +4,7 @@ import type { Progress } from '../../../session/player-port.ts';
 import { CUTOFF_SECONDS } from '../../scenarios.ts';
 import type { EventQueue } from '../event-queue.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
-import { Flight } from './flight.ts';
+import type { Flight } from './flight.ts';
 import { Playback } from './playback.ts';
 import { nextStep, SimulatedPlayer } from './simulated-player.ts';
 
@@ -21,7 +21,7 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
     super(options, queue);
     const { scenario, cutoffSeconds = CUTOFF_SECONDS } = options;
     this._cutoffSeconds = cutoffSeconds;
-    this.playback = new Playback(scenario.browser.stallLevelSeconds, scenario.playbackRate);
+    this.playback = new Playback(scenario.browser.stallLevelSeconds);
   }
 
   protected join(): void {
@@ -44,7 +44,7 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
     else {
       const { requestGapSeconds, requestLatenessSeconds } = scenario.browser;
       const excessSeconds = playback.bufferLevelSeconds + scenario.segmentSeconds - scenario.bufferCapSeconds;
-      const seconds = Math.max(requestGapSeconds, excessSeconds / playback.playbackRate + requestLatenessSeconds);
+      const seconds = Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
       this.soon(this.nowSeconds + seconds, () => this.choose());
     }
   }
@@ -54,7 +54,7 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
   }
 
   protected newFlight(_index: number, sizeBits: number): Flight {
-    return new Flight(this.access.shareOf(this.link), this.nowSeconds, sizeBits, this.scenario.rttSeconds);
+    return this.wholeFlight(sizeBits);
   }
 
   protected read(flight: Flight): void {

@@ -13,13 +13,11 @@ export class Playback {
   startupSeconds = 0;
   stallSeconds = 0;
   readonly stalls: Stall[] = [];
+  playbackRate = 1;
   private _stalled = false;
 
   /** The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. */
-  constructor(
-    private readonly _stallLevelSeconds: number,
-    readonly playbackRate = 1,
-  ) {}
+  constructor(private readonly _stallLevelSeconds: number) {}
 
   /** Second at which startup and stalls will have taken `budgetSeconds` in all, without another append. */
   waitedAtSeconds(budgetSeconds: number): number {
@@ -37,10 +35,10 @@ export class Playback {
     }
     const playable = this._playableSeconds();
     if (elapsed <= playable + ROUNDING_SECONDS) {
-      this.bufferLevelSeconds -= Math.min(elapsed, playable) * this.playbackRate;
+      this.bufferLevelSeconds -= Math.min(elapsed, playable);
       return;
     }
-    this.bufferLevelSeconds -= playable * this.playbackRate;
+    this.bufferLevelSeconds -= playable;
     this.stallSeconds += elapsed - playable;
     if (!this._stalled) this.stalls.push({ startSeconds: seconds - elapsed + playable, endSeconds: seconds });
     this.stalls.at(-1)!.endSeconds = seconds;
@@ -54,6 +52,6 @@ export class Playback {
   }
 
   private _playableSeconds(): number {
-    return this.started ? Math.max(0, this.bufferLevelSeconds - this._stallLevelSeconds) / this.playbackRate : 0;
+    return this.started ? Math.max(0, this.bufferLevelSeconds - this._stallLevelSeconds) : 0;
   }
 }

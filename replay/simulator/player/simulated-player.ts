@@ -20,7 +20,7 @@ import type {
 } from '../../../session/player-port.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
-import { pageLinkOf } from '../../link/trace-link.ts';
+import { linkOf } from '../../link/trace-link.ts';
 import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import { ObservedController } from '../../observed-controller.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
@@ -102,7 +102,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.scenario = scenario;
     this.startSeconds = options.startSeconds ?? 0;
     this.segmentCount = options.segmentCount ?? scenario.segmentCount;
-    this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
+    this.link = linkOf(trace, scenario).from(this.startSeconds);
     this.access = options.access ?? new SharedLink().access();
     this._offsetSeconds = this.access.offsetSeconds;
     this._sizes = resolveScenario(scenario).segmentSizesBits;
@@ -285,10 +285,9 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   }
 
   private _initialise(then: () => void): void {
-    const { scenario, nowSeconds } = this;
     const { flow } = this;
-    const { initSegmentBits: bits } = scenario.browser;
-    const flight = new Flight(this.access.shareOf(this.link), nowSeconds, bits, scenario.rttSeconds);
+    const { initSegmentBits: bits } = this.scenario.browser;
+    const flight = this.wholeFlight(bits);
     const end = () => {
       this.forgetEvents();
       this.attempt = undefined;
@@ -299,6 +298,17 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     };
     this._fly(flight, undefined, () => this.soon(flight.endsAtSeconds, end));
     flow.began(flight, { isMedia: false });
+  }
+
+  protected wholeFlight(sizeBits: number): Flight {
+    const link = this.access.shareOf(this.link);
+    return new Flight(link, this.nowSeconds, sizeBits, this.scenario.rttSeconds, this.responseSeconds(sizeBits));
+  }
+
+  /** From the last byte of a response to the page. */
+  protected responseSeconds(bits: number): number {
+    const { responseSeconds, responseSecondsPerBit } = this.scenario.browser;
+    return responseSeconds + responseSecondsPerBit * bits;
   }
 
   private _fly(flight: Airborne, representation: number | undefined, follow: () => void): void {
