@@ -71,6 +71,36 @@ const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
 
+/** In the order in which the minifier names variables. */
+const LETTERS = 'etnriasocludfphmgvybkwxjqzETNRIASOCLUDFPHMGVYBKWXJQZ';
+const CLASS = /^(?=(?:export )?(?:abstract )?class )/m;
+
+/**
+ * Letters for private members (`_x`), the same ones in each class, because Brotli codes few names best: this saves 2 %.
+ * The members of a class and its base have different letters.
+ */
+function privateNames(): Record<string, string> {
+  const sources = ['abr', 'predictor', 'session', 'src', 'trial'].flatMap((folder) =>
+    readdirSync(here(folder), { encoding: 'utf8', recursive: true })
+      .filter((file) => /(?<!\.test|\.fixture)\.ts$/.test(file))
+      .sort()
+      .flatMap((file) => readFileSync(here(`${folder}/${file}`), 'utf8').split(CLASS)),
+  );
+  const namesOf = (source: string): string[] => {
+    const [, base] = /^.*class \w+ extends (\w+)/.exec(source) ?? [];
+    const inherited = base && sources.find((other) => other !== source && new RegExp(`^.*class ${base}\\b`).test(other));
+    return [...(source.match(/\b_[a-z]\w*/g) ?? []), ...(inherited ? namesOf(inherited) : [])];
+  };
+  const classes = sources.map((source) => new Set(namesOf(source)));
+  const letters: Record<string, string> = {};
+  for (const name of new Set(classes.flatMap((names) => [...names]))) {
+    const rivals = classes.flatMap((names) => (names.has(name) ? [...names] : []));
+    const taken = new Set(rivals.map((rival) => letters[rival]));
+    letters[name] = [...LETTERS].find((letter) => !taken.has(letter))!;
+  }
+  return letters;
+}
+
 const isLegacy = (file: string) => file.includes('.legacy.');
 
 /** Builds an entry for the package. The main entry also has a form for pages without modules. dash.js stays outside. */
@@ -100,7 +130,7 @@ const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plug
         minify: {
           compress: { treeshake: { propertyReadSideEffects: false } },
           mangle: true,
-          mangleProps: { include: /^_[a-z]/ },
+          mangleProps: { include: /^_[a-z]/, cache: privateNames() },
           codegen: true,
         },
         comments: false,
