@@ -300,12 +300,6 @@ export class Flow {
     return this.session.active !== undefined;
   }
 
-  /** The video request under way is not reconsidered for the time of `segments` from its beginning. */
-  keepLoading(segments: number): void {
-    const { active } = this.session;
-    active?.keepUntil(active.requestedAtSeconds + segments * active.segment.segmentSeconds);
-  }
-
   /** The player has media to show. */
   played(): void {
     this.session.started = true;

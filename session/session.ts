@@ -105,11 +105,6 @@ export class Session {
   /** Throughput of the newest downloads in bit/s; 0 without downloads. */
   readonly knownBps = (): number => throughputBps(this.downloads);
 
-  /** All downloads that show the throughput were too fast to be measured. */
-  get isUnmeasurable(): boolean {
-    return this.bounds.length > 0 && this.downloads === this.bounds;
-  }
-
   /** Downloads complete, but none could be measured. */
   get isBlind(): boolean {
     return this.wholeDownloads >= DOWNLOADS_TO_MEASURE && this.bounds.length + this.measured.length === 0;

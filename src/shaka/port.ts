@@ -178,8 +178,9 @@ export class ShakaPort implements PlayerPort {
     const { bandwidthUpgradeTarget, bandwidthDowngradeTarget } = this.settings;
     const { playbackRate, variants } = this.source;
     const ladder = variants.ladder(this._allowed());
-    // Shaka's estimate leaves out what came too fast to measure.
-    const { isUnmeasurable } = this._flow().session;
+    // Shaka's estimate leaves out what came too fast to measure, which may be all.
+    const { bounds, downloads } = this._flow().session;
+    const isUnmeasurable = bounds.length > 0 && downloads === bounds;
     const bps = (isUnmeasurable ? Number.POSITIVE_INFINITY : this._inner.getBandwidthEstimate()) / playbackRate;
     return withAudio(
       this._variants(choice),

@@ -166,9 +166,10 @@ export class Requests {
       url: (request as ShakaRequest).uris[0],
     });
     if (video) {
-      // Not abandoned is what the page has selected, and at first what has cost the buffer.
-      if (source.selected?.isRequested) flow.keepLoading(Number.POSITIVE_INFINITY);
-      else if (source.isClearing) flow.keepLoading(1);
+      // Not abandoned is what the page has selected, and for the time of a segment what has cost the buffer.
+      const { active } = flow.session;
+      if (source.selected?.isRequested) active?.keepUntil(Number.POSITIVE_INFINITY);
+      else if (source.isClearing) active?.keepUntil(active.requestedAtSeconds + video.segmentSeconds);
       source.isClearing = false;
     }
     if (instead) {
