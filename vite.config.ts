@@ -88,7 +88,8 @@ function privateNames(): Record<string, string> {
   );
   const namesOf = (source: string): string[] => {
     const [, base] = /^.*class \w+ extends (\w+)/.exec(source) ?? [];
-    const inherited = base && sources.find((other) => other !== source && new RegExp(`^.*class ${base}\\b`).test(other));
+    const inherited =
+      base && sources.find((other) => other !== source && new RegExp(`^.*class ${base}\\b`).test(other));
     return [...(source.match(/\b_[a-z]\w*/g) ?? []), ...(inherited ? namesOf(inherited) : [])];
   };
   const classes = sources.map((source) => new Set(namesOf(source)));
