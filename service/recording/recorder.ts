@@ -8,9 +8,9 @@ import type { StateReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
-import { type FileSystem, RecordingFolder } from './recording-folder.ts';
+import { RecordingFolder } from './recording-folder.ts';
 import { HEADER, isBlank, TraceRows } from './trace-rows.ts';
-import { appendWhole, messageOf, openFolder } from './whole-lines.ts';
+import { type AppendFiles, appendWhole, messageOf, openFolder } from './whole-lines.ts';
 
 export interface RecorderOptions {
   directory: string;
@@ -21,7 +21,7 @@ export interface RecorderOptions {
   /** Returns the location for the sidecars of traces. Default: unknown. */
   place?: () => string | undefined;
   /** Default: `node:fs/promises`. */
-  files?: FileSystem;
+  files?: AppendFiles;
 }
 
 /** Some lines could not be recorded. The message has their number. */
@@ -39,7 +39,7 @@ const FILES_WITHIN_LIMIT = 8;
 const MOST_WAITING = 64e6;
 
 export class Recorder {
-  private readonly _options: RecorderOptions & { files: FileSystem };
+  private readonly _options: RecorderOptions & { files: AppendFiles };
   private readonly _folder: RecordingFolder;
   /** End of the dish's history that an earlier start has recorded, UTC in ms. */
   private _recordedUntilMs = Number.NEGATIVE_INFINITY;
@@ -57,7 +57,7 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this._options = { files: nodeFiles, ...options };
-    this._folder = new RecordingFolder(options.directory, this._options.files);
+    this._folder = new RecordingFolder(options.directory);
   }
 
   /** Creates the folder and repairs files after a crash. Rejects with an `InputError` if the folder is not writable. */

@@ -2,10 +2,6 @@
 
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AppendFiles } from './whole-lines.ts';
-
-/** The file system, which tests replace by a full disk. */
-export type FileSystem = AppendFiles & Pick<typeof nodeFiles, 'unlink'>;
 
 /** A file of records, or a trace with its sidecar. */
 interface RecordedFiles {
@@ -26,10 +22,7 @@ export class RecordingFolder {
   private _nextOrder = 1;
   deletedFiles = 0;
 
-  constructor(
-    private readonly _directory: string,
-    private readonly _files: FileSystem,
-  ) {}
+  constructor(private readonly _directory: string) {}
 
   /** Removes incomplete last lines, which a crash leaves. Resolves with the end of the recordings, UTC in ms. */
   async repair(): Promise<number> {
@@ -52,7 +45,7 @@ export class RecordingFolder {
       if (bytes <= most) break;
       bytes -= one.bytes;
       for (const path of one.files) {
-        await this._files.unlink(path);
+        await nodeFiles.unlink(path);
         this.deletedFiles++;
       }
     }

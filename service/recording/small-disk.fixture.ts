@@ -1,14 +1,14 @@
 /** A file system with limited space, which writes to the real file system. */
 
 import * as nodeFiles from 'node:fs/promises';
-import type { FileSystem } from './recording-folder.ts';
+import type { AppendFiles } from './whole-lines.ts';
 
-export class SmallDisk implements FileSystem {
-  /** `room`: free bytes. Deleted and truncated bytes become free. */
+export class SmallDisk implements AppendFiles {
+  /** `room`: free bytes. Truncated bytes become free. */
   constructor(public room = 0) {}
 
   /** Writes the bytes that fit, then fails if any are left. */
-  appendFile: FileSystem['appendFile'] = async (path, data) => {
+  appendFile: AppendFiles['appendFile'] = async (path, data) => {
     const bytes = data as Uint8Array;
     const fitting = Math.min(bytes.length, this.room);
     this.room -= fitting;
@@ -16,13 +16,8 @@ export class SmallDisk implements FileSystem {
     if (fitting < bytes.length) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
   };
 
-  truncate: FileSystem['truncate'] = async (path, length = 0) => {
+  truncate: AppendFiles['truncate'] = async (path, length = 0) => {
     this.room += (await nodeFiles.stat(path)).size - length;
     await nodeFiles.truncate(path, length);
-  };
-
-  unlink: FileSystem['unlink'] = async (path) => {
-    this.room += (await nodeFiles.stat(path)).size;
-    await nodeFiles.unlink(path);
   };
 }
