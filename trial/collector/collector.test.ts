@@ -1,14 +1,10 @@
 import * as nodeFiles from 'node:fs/promises';
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { draws } from '../../abr/property.fixture.ts';
-import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { type LogFields, NO_LOG } from '../../service/log.ts';
 import { closedAfterTest } from '../../service/opened.fixture.ts';
 import { SmallDisk } from '../../service/recording/small-disk.fixture.ts';
-import { hostileLines, testReport } from '../session-report.fixture.ts';
+import { testReport } from '../session-report.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
 
 const FAST = { rate: { perSecond: 1e6, burst: 1e6 } };
@@ -60,39 +56,7 @@ test('nothing of the request but the reports is kept', async () => {
   expect(log.join()).not.toMatch(/203\.0\.113\.7|a-token-of-the-page/);
 });
 
-/** Posts the bodies on one connection without waiting for answers; returns the answers as text. */
-async function pipelined(url: string, bodies: readonly string[]): Promise<string> {
-  const { hostname, port, pathname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  for (const [i, body] of bodies.entries()) {
-    const connection = i < bodies.length - 1 ? 'keep-alive' : 'close';
-    const head = `Host: ${hostname}\r\nConnection: ${connection}\r\nContent-Type: text/plain`;
-    const length = `Content-Length: ${Buffer.byteLength(body)}`;
-    socket.write(`POST ${pathname} HTTP/1.1\r\n${head}\r\n${length}\r\n\r\n${body}`);
-  }
-  return text(socket);
-}
-
-test('many hostile bodies are refused with a reason, and none is in the figures', async () => {
-  const url = await start();
-  const random = seededRandom(7);
-  const lines = hostileLines(draws(10_000), 3);
-  let [refused, reasons, good] = [0, 0, 0];
-  for (let i = 0; i < lines.length; i += 50) {
-    // Some bodies begin with a valid report, which is refused, too.
-    const bodies = lines.slice(i, i + 50).map((line) => {
-      return random() < 0.1 && line.trim() !== '' ? `${lineOf(0)}\n${line}` : line;
-    });
-    const answers = await pipelined(url, [...bodies, lineOf(++good)]);
-    refused += answers.match(/HTTP\/1.1 400 /g)!.length;
-    reasons += answers.match(/"message":".*?expected .+?, got .+?"/g)!.length;
-    expect(answers).toContain('HTTP/1.1 204 ');
-  }
-  expect([refused, reasons, collector.accepted]).toEqual([lines.length, lines.length, good]);
-  expect((await stored()).sort()).toEqual(Array.from({ length: good }, (_, i) => lineOf(i + 1)).sort());
-});
-
-test('a body that is too long or of another type is refused before it is read', async () => {
+test('a body that is too long, of another type or no report is refused with the reason, as a whole', async () => {
   const url = await start();
   expect((await post(url, lineOf(1).repeat(100))).status).toBe(413);
   const ofForm = await post(url, lineOf(1), { 'content-type': 'multipart/form-data' });
@@ -100,6 +64,11 @@ test('a body that is too long or of another type is refused before it is read', 
     415,
     'Content-Type: expected text/plain or application/json or application/x-ndjson, got "multipart/form-data"',
   ]);
+  const own = `{"__proto__":{"version":1},${lineOf(1).slice(1)}`;
+  for (const body of ['', '{', own, `${lineOf(1)}\n{`, `${lineOf(1)}\n${'['.repeat(4000)}`]) {
+    const refused = await post(url, body);
+    expect([refused.status, await messageOf(refused)]).toEqual([400, expect.stringMatching(/expected .+?, got .+/)]);
+  }
   expect((await fetch(url)).status).toBe(404);
   expect(await names()).toEqual([]);
 });

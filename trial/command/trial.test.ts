@@ -350,8 +350,10 @@ test('of many hostile rows none that is invalid counts, and each has a reason', 
   const lines = hostileLines(draws(10_000), 11);
   const good = reports(100, 3);
   const file = putLines('hostile.ndjson', [...lines, ...good]);
-  expect(lines.filter(isHarmless).length).toBeGreaterThan(20);
+  const harmless = lines.filter(isHarmless);
+  expect(harmless.length).toBeGreaterThan(20);
   const sums = await read([file]);
+  expect(sums.notCounted.find(({ reason }) => reason.startsWith('repeated'))?.rows).toBe(harmless.length - 1);
   // All harmless lines have the same id.
   expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(1 + good.length);
   expect(total(sums.notCounted.map(({ rows }) => rows))).toBe(lines.length - 1);
