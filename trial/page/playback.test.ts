@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { PERCEIVED_PRICES } from '../../abr/qoe/perceived-qoe.ts';
 import { perceivedQoe } from '../../abr/qoe/session-qoe.ts';
-import { quantilesOf } from '../../abr/random-states.fixture.ts';
-import { seededRandom } from '../../abr/statistics/random.ts';
 import { type Link, leoLink, noisyLink } from '../../predictor/link/handover-clock/links.fixture.ts';
 import { LinkRecord } from './link.ts';
 import { type ObservedElement, Playback } from './playback.ts';
@@ -184,32 +182,6 @@ test('requests beside each other add their bits, and their time once', () => {
   record.delivered(0, 6, 6e6);
   record.delivered(0, 6, 3e6);
   expect(record.figures(6, true)).toMatchObject({ observations: '1500,1500,1500,1500,1500,1500' });
-});
-
-test('the shares of outcomes below the quantiles of a calibrated forecast are their levels', () => {
-  const random = seededRandom(5);
-  const record = new LinkRecord(START_MS);
-  const levels = [0.05, 0.1, 0.5, 0.9, 0.95];
-  for (let second = 0; second < 3500; second++) {
-    // Uniform in 0 to 10 Mbit/s.
-    const quantilesBps = [levels.map((level) => level * 1e7), levels.map(() => 1)];
-    const forecast = quantilesOf(1, { issuedAtMs: 0, stepEndsSeconds: [1, 2], levels, quantilesBps });
-    record.expected(forecast, second + 0.5, 0.5);
-    record.delivered(second, second + 1, random() * 1e7);
-  }
-  const { forecasts, below10Share, below50Share, below90Share } = record.figures(3550, false);
-  expect(forecasts).toBe(3500);
-  for (const [i, share] of [below10Share, below50Share, below90Share].entries()) {
-    const level = [0.1, 0.5, 0.9][i]!;
-    expect(Math.abs(share! - level)).toBeLessThan(5 * Math.sqrt((level * (1 - level)) / 3500));
-  }
-});
-
-test('a forecast without a download has no outcome', () => {
-  const record = new LinkRecord(START_MS);
-  record.expected(quantilesOf(1e6, { issuedAtMs: 0, stepEndsSeconds: [1] }), 0, 0);
-  record.delivered(0.6, 5, 1e6);
-  expect(record.figures(9, false)).not.toHaveProperty('forecasts');
 });
 
 test('observations are bounded', () => {

@@ -141,13 +141,18 @@ test('forecasts are compared with what a download on demand then showed', () => 
     const leoAbr = { on: events.on.bind(events), detach() {}, state };
     const { seen } = observe(() => plain, { leoAbr: leoAbr as never });
     plain.begin();
-    const levels = [0.1, 0.5, 0.9];
-    const forecast = { issuedAtMs: 900, levels, stepEndsSeconds: [1], quantilesBps: [[1e6, 3e6, 9e6]] };
+    const levels = [0.05, 0.1, 0.5, 0.9];
+    const quantilesBps = [5e5, 1].map((bps) => [bps, 2 * bps, 6 * bps, 18 * bps]);
+    const forecast = { issuedAtMs: 900, levels, stepEndsSeconds: [1, 30], quantilesBps };
     const event = { kind: 'decide', forecast, state: { nowSeconds: 1 } };
     for (const more of [{}, { forecast: undefined }, { kind: 'abandon' }]) {
       events.emit('decision', { ...event, ...more } as never);
     }
     plain.player.download(0, 16e6, 8, 0);
+    // Now nothing is downloaded. Only the older forecast is of the download.
+    for (const issuedAtMs of [900, -2000]) {
+      events.emit('decision', { ...event, forecast: { ...forecast, issuedAtMs } } as never);
+    }
     plain.player.media.emit('playing');
     play(plain.player, 4);
     // A live manifest is loaded again.
@@ -156,7 +161,7 @@ test('forecasts are compared with what a download on demand then showed', () => 
     expect(seen).toHaveLength(1);
     return seen[0]!;
   };
-  expect(report(false)).toMatchObject({ live: false, forecasts: 1, below10Share: 0, below50Share: 1, below90Share: 1 });
+  expect(report(false)).toMatchObject({ live: false, forecasts: 2, below10Share: 0, below50Share: 1, below90Share: 1 });
   const live = report(true);
   expect(live).toMatchObject({ live: true, latencySeconds: 4.5, offRateShare: 0 });
   expect(live).not.toHaveProperty('forecasts');
