@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
-import { draws } from '../abr/property.fixture.ts';
 import { normal, seededRandom } from '../abr/statistics/random.ts';
 import { validForecast } from '../abr/valid-forecast.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
@@ -22,7 +19,7 @@ import { ManualClock } from './manual-clock.fixture.ts';
 import { closedAfterTest, startForTest } from './opened.fixture.ts';
 import { PredictionService } from './prediction-service.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
-import { openApiDocument, type ServiceOptions } from './start-service.ts';
+import type { ServiceOptions } from './start-service.ts';
 
 /** Runs a service for `seconds` with a manual clock, a dish and a downloading player. */
 function served(seconds: number, { dish = true, player = true, leaps = new Map<number, number>() } = {}) {
@@ -203,14 +200,7 @@ test('an hour of players that come and go takes no memory', () => {
 
 /** Faults around the service: it keeps answering, reports problems, and delivers its events. */
 
-const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 } };
-
 const at = temporaryFolder('file');
-const faults: Error[] = [];
-function start(options: Partial<ServiceOptions> = {}) {
-  faults.length = 0;
-  return startForTest({ onFault: (error) => faults.push(error), ...options });
-}
 
 test('docs/service.md states the limits', () => {
   const { bodyBytes, rate, connections, subscribers } = DEFAULT_LIMITS;
@@ -221,31 +211,8 @@ test('docs/service.md states the limits', () => {
   );
 });
 
-test('fuzzed requests get the statuses of the OpenAPI document', async () => {
-  const { url, port } = await start({ limits: UNLIMITED });
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  const calls = fuzzed(await openApiDocument('0'), draws(4000));
-  const statuses = new Map<number, number>();
-  const work = async () => {
-    for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
-      const { allowed, ...sent } = call;
-      const status = await send({ port, agent, ...sent });
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (!allowed.has(status)) throw new Error(`${sent.method} ${sent.path} ${sent.body ?? ''}: status ${status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, work));
-  agent.destroy();
-  expect(faults).toEqual([]);
-  expect(await (await fetch(`${url}/v1/state`)).json()).toMatchObject({ problems: [] });
-  // Enough requests are malformed.
-  expect(statuses.get(400)).toBeGreaterThan(50);
-  expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
-  expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-});
-
 test('half-open connections time out while others are answered', async () => {
-  const { url, port } = await start({ limits: { requestTimeoutMs: 150 } });
+  const { url, port } = await startForTest({ limits: { requestTimeoutMs: 150 } });
   const beginnings = [
     '',
     'GET /v1/state HTTP/1.1\r\nHost: loc',
@@ -261,7 +228,7 @@ test('half-open connections time out while others are answered', async () => {
 });
 
 test('connections beyond the limit are refused, and others continue', async () => {
-  const { service, url, port } = await start({ limits: { connections: 10 } });
+  const { service, url, port } = await startForTest({ limits: { connections: 10 } });
   const reader = await eventReader(`${url}/v1/events?types=trigger`);
   await reader.next();
   const sockets = await Promise.all(Array.from({ length: 20 }, () => opening(port, '')));
@@ -277,7 +244,7 @@ test('connections beyond the limit are refused, and others continue', async () =
 });
 
 test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
-  const { service, url, port } = await start({ clock: new ManualClock() });
+  const { service, url, port } = await startForTest({ clock: new ManualClock() });
   const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
   idle.pause();
   const ended = new Promise((resolve) => idle.once('close', resolve));
@@ -301,7 +268,7 @@ test('a reader that stalls is disconnected; the others get all events, once and 
 
 test('a service that ends reports the lines that a full disk has lost', async () => {
   const recording = { directory: at('full'), maxBytes: 1e9, files: new SmallDisk() };
-  const { service, url, close } = await start({ recording });
+  const { service, url, close } = await startForTest({ recording });
   service.publish('trigger', {});
   await expect(close()).rejects.toThrow('recording: 1 line is lost');
   await expect(fetch(url)).rejects.toThrow();
@@ -314,75 +281,6 @@ function opening(port: number, text: string): Promise<Socket> {
       resolve(socket);
     });
     socket.on('error', reject);
-  });
-}
-
-interface SentCall {
-  method: string;
-  path: string;
-  headers: Record<string, string>;
-  body: string | undefined;
-}
-
-function send({ body, ...options }: SentCall & { port: number; agent: Agent }): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(options, (response) => {
-      const { statusCode = 0 } = response;
-      // An event stream does not end by itself.
-      if (statusCode === 200 && options.path.startsWith('/v1/events')) response.destroy();
-      else response.resume();
-      response.on('close', () => resolve(statusCode));
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-/** Random requests that violate the document, with the statuses that it allows for them. */
-function fuzzed(document: object, count: number): (SentCall & { allowed: ReadonlySet<number> })[] {
-  const { paths } = document as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> };
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { responses }]) => {
-      return { path, method: method.toUpperCase(), statuses: Object.keys(responses).map(Number) };
-    }),
-  );
-  const some = fc.constantFrom;
-  const odd = fc.oneof(fc.jsonValue(), some('x'.repeat(300), 1e308, '\u0000', 1.7e12, 1.7e12 + 100));
-  const observation = fc.record(
-    { kind: fc.oneof(some('throughput', 'idle', 'request-latency'), odd), startMs: odd, endMs: odd, bits: odd },
-    { requiredKeys: [] },
-  );
-  const report = fc.record(
-    { player: fc.oneof(fc.constant('p'), odd), observations: fc.oneof(fc.array(observation), odd) },
-    { requiredKeys: [] },
-  );
-  const text = report.map((value) => JSON.stringify(value));
-  const call = fc.record({
-    operation: some(...operations),
-    otherMethod: fc.option(some('PUT', 'DELETE', 'PATCH'), { freq: 20 }),
-    below: fc.option(some('/x', '/..', '/%00', '/%ff', '/%2e%2e'), { freq: 20 }),
-    query: some('', '?types=x', '?types=state', '?types=%00', '?types=state,,', '?types=state&types=clock'),
-    origin: fc.option(some('null', 'https://evil.example', 'x', 'http://localhost.evil'), { freq: 20 }),
-    type: fc.option(some('text/plain', 'x', 'application/json; charset=x', 'multipart/form-data'), { freq: 10 }),
-    body: fc.oneof(
-      { arbitrary: text, weight: 8 },
-      text.map((whole) => whole.slice(0, whole.length >> 1)),
-      text.map((whole) => whole.padEnd(70_000)),
-    ),
-  });
-  return fc.sample(call, { seed: 1, numRuns: count }).map(({ operation, otherMethod, below, query, ...how }) => {
-    const { method, path, statuses } = operation;
-    const isPost = method === 'POST' && otherMethod === null;
-    return {
-      method: otherMethod ?? method,
-      path: path + (below ?? query),
-      allowed: new Set(otherMethod || below ? [...statuses, 400, 404] : statuses),
-      headers: {
-        ...(how.origin !== null && { origin: how.origin }),
-        ...(isPost && { 'content-type': how.type ?? 'application/json' }),
-      },
-      body: isPost ? how.body : undefined,
-    };
   });
 }
 
