@@ -77,7 +77,7 @@ const CLASS = /^(?=(?:export )?(?:abstract )?class )/m;
 
 /**
  * Letters for private members (`_x`), the same ones in each class, because Brotli codes few names best: this saves 2 %.
- * The members of a class and its base have different letters.
+ * The members of a class and its base have different letters; other members have more than one.
  */
 function privateNames(): Record<string, string> {
   const sources = ['abr', 'predictor', 'session', 'src', 'trial'].flatMap((folder) =>
