@@ -76,8 +76,8 @@ const LETTERS = 'etnriasocludfphmgvybkwxjqzETNRIASOCLUDFPHMGVYBKWXJQZ';
 const CLASS = /^(?=(?:export )?(?:abstract )?class )/m;
 
 /**
- * Letters for private members (`_x`), the same ones in each class, because Brotli codes few names best: this saves 2 %.
- * The members of a class and its base have different letters; other members have more than one.
+ * A letter for each private member (`_x`). Classes share the letters, because Brotli codes few different names best: this
+ * saves 2 %. Within a class and its bases, letters differ. No public member has a name of one letter.
  */
 function privateNames(): Record<string, string> {
   const sources = ['abr', 'predictor', 'session', 'src', 'trial'].flatMap((folder) =>
@@ -97,7 +97,9 @@ function privateNames(): Record<string, string> {
   for (const name of new Set(classes.flatMap((names) => [...names]))) {
     const rivals = classes.flatMap((names) => (names.has(name) ? [...names] : []));
     const taken = new Set(rivals.map((rival) => letters[rival]));
-    letters[name] = [...LETTERS].find((letter) => !taken.has(letter))!;
+    const free = [...LETTERS].find((letter) => !taken.has(letter));
+    // Without a free letter, the minifier finds a longer name.
+    if (free !== undefined) letters[name] = free;
   }
   return letters;
 }

@@ -205,8 +205,7 @@ export interface BaselineComparison {
   /** `deliveredBps` / the baseline's. Absent without segments. */
   deliveredRatio?: Estimate;
   /**
-   * In perceived QoE, at most 1. Null without `mpc-o`, if `mpc-o` is below the
-   * algorithm or gains less than 2 % of the top QoE.
+   * In perceived QoE, at most 1. Null without `mpc-o`, and if `mpc-o` is below the algorithm or gains less than 2 points.
    */
   oracleGapClosed: Estimate | null;
   /** On demand: differences of means. */

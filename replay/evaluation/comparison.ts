@@ -17,7 +17,7 @@ export function deliveredBits({ segments, wastedBits }: SessionResult): number {
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;
 const SEVERE_STALL_SECONDS = 10;
-/** A smaller gap of perceived QoE is too small for `oracleGapClosed`. */
+/** In points of perceived QoE: below this lead of the oracle, there is no `oracleGapClosed`. */
 const LEAST_GAP = 2;
 
 /** Live figures whose mean differences are compared. */
