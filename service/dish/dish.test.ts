@@ -194,6 +194,20 @@ test('polls a slow dish once at a time and ignores its late answers', async () =
   expect(seconds).toEqual([]);
 });
 
+test('truncated and garbled answers neither crash it nor stop it', async () => {
+  const { watching, dish, pollAfter } = await watch();
+  const garble = seededRandom(5);
+  for (let part = 0; part < 1; part += 0.04) {
+    dish.misbehave({ cutTo: part });
+    await pollAfter(60);
+    dish.misbehave({ garble });
+    await pollAfter(60);
+  }
+  dish.misbehave({});
+  await pollAfter(60);
+  expect(watching.reply()).toMatchObject({ state: 'online', software: '2026.06.fake' });
+});
+
 test('a step of the system clock neither adds nor loses seconds', async () => {
   const { clock, seconds, pollAfter } = await online();
   for (const [i, leap] of [3600, -7200].entries()) {

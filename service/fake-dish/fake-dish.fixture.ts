@@ -17,6 +17,10 @@ export interface FakeDishOptions {
 /** Faults of a dish, which tests may combine. */
 export interface Misbehaviour {
   delayMs?: number;
+  /** Answers are cut to this share of their bytes, 0 to 1. */
+  cutTo?: number;
+  /** A source of random numbers, uniform in [0, 1), by which bytes of the answer are changed. */
+  garble?: () => number;
   /** Replaces the answer. */
   change?: (response: RawResponse) => unknown;
   /** Requests fail with this gRPC status. */
@@ -52,7 +56,8 @@ export async function startFakeDish(options: FakeDishOptions) {
     else answer();
   };
   const server = new grpc.Server();
-  server.addService(deviceService(), { Handle });
+  const definition = spoiled(deviceService(), () => misbehaviour);
+  server.addService(definition, { Handle });
   const bind = promisify(server.bindAsync.bind(server));
   const port = await bind('127.0.0.1:0', grpc.ServerCredentials.createInsecure());
   return {
@@ -67,6 +72,20 @@ export async function startFakeDish(options: FakeDishOptions) {
     /** Closes the server with its open connections. */
     close: () => server.forceShutdown(),
   };
+}
+
+/** The service definition with answers that `misbehaviour` may cut or garble. */
+function spoiled(definition: grpc.ServiceDefinition, misbehaviour: () => Misbehaviour): grpc.ServiceDefinition {
+  const { Handle } = definition;
+  const responseSerialize = (response: RawResponse): Buffer => {
+    const { cutTo = 1, garble } = misbehaviour();
+    const whole = Buffer.from(Handle!.responseSerialize(response) as Buffer);
+    if (garble !== undefined) {
+      for (let i = 0; i < whole.length; i++) if (garble() < 0.05) whole[i] = Math.floor(garble() * 256);
+    }
+    return whole.subarray(0, Math.floor(whole.length * cutTo));
+  };
+  return { ...definition, Handle: { ...Handle!, responseSerialize } };
 }
 
 /** Answers by the dish's own clock, which does not follow leaps of the machine's clock. */
