@@ -9,7 +9,7 @@ interface PlayedRows {
   segments: readonly Pick<SegmentRow, 'index' | 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
   startupSeconds: number;
   stalls: readonly Stall[];
-  /** Planned segments. Default: the number of rows. */
+  /** Planned segments. Default: the number of rows, at least 1, so that a live session without any has a QoE. */
   segmentCount?: number;
   /** Stall and received bits of an unfinished download (cutoff, fault), which has no row. Default 0. */
   unfinishedStallSeconds?: number;
@@ -53,7 +53,7 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
         startupSeconds,
         stallSeconds,
         stalls,
-        segmentCount: played.segmentCount ?? segments.length,
+        segmentCount: played.segmentCount ?? Math.max(1, segments.length),
         segmentSeconds: scenario.segmentSeconds,
       },
       scenario,

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/index.ts';
 import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
+import { PERCEIVED_PRICES } from '../../abr/qoe/perceived-qoe.ts';
 import { createController } from '../algorithms.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { linkOf } from '../link/trace-link.ts';
@@ -228,6 +229,13 @@ describe('live-session', () => {
     expect(result).toMatchObject({ stallSeconds: near(1.48), stallCount: 1 });
     expect(live!.latencySecondsP95).toBeCloseTo(3.625, 9);
     expect(result.segments.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0)).toBeCloseTo(1.48, 9);
+  });
+
+  test('a session without a segment has the cost of its startup, over one segment', () => {
+    const { startupSeconds, segments, qoe } = play(traceOf({ until: 50, mbps: 0 }, { until: 100, mbps: 4 }));
+    expect({ startupSeconds, segments }).toEqual({ startupSeconds: near(20), segments: [] });
+    expect(qoe.perceived).toBeCloseTo((-20 * PERCEIVED_PRICES.startupSecond) / 0.5, 9);
+    expect(qoe.linear).toBeCloseTo((-20 * PAPER.mu) / 0.5, 9);
   });
 
   test('with rates, playback returns to the target', () => {

@@ -413,7 +413,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
           segments: rows,
           startupSeconds: playback.startupSeconds,
           stalls: playback.stalls,
-          segmentCount: scenario.live ? rows.length : this.segmentCount,
+          ...(!scenario.live && { segmentCount: this.segmentCount }),
           unfinishedStallSeconds: hasUnfinished ? playback.stallSeconds - stallOfRows : 0,
           unfinishedBits: hasUnfinished ? this._wastedBits - wasteOfRows : 0,
         },
