@@ -84,7 +84,8 @@ test.each([
 test.each([
   [{ ...MINIMAL, ladderBps: [2e6, 1e6] }, /mine.json: ladderBps: expected bitrates .* ascending, got an array of 2/],
   [{ ...MINIMAL, ladderBps: [] }, /ladderBps: expected bitrates/],
-  [{ ...MINIMAL, ladderBps: [1e6, null] }, /ladderBps\[1\]: expected a number, got null/],
+  [{ ...MINIMAL, ladderBps: [1e6, null] }, /ladderBps\[1\]: expected a whole number, got null/],
+  [{ ...MINIMAL, ladderBps: [1e6, 2e6 + 0.5] }, /ladderBps\[1\]: expected a whole number, got 2000000.5/],
   [{ ...MINIMAL, segmentSeconds: 0 }, /segmentSeconds: expected a number above 0, got 0/],
   [{ ...MINIMAL, segmentCount: 2.5 }, /segmentCount: expected a whole number from 1 to 1000000, got 2.5/],
   [{ ...MINIMAL, segmentCount: 1e15 }, /segmentCount: expected a whole number from 1 to 1000000, got 1000000000000000/],

@@ -26,7 +26,8 @@ const segmentNumber = number({ whole: true, min: 1, max: MOST_SEGMENTS });
 /** The fields, as far as they do not depend on each other. */
 const SCENARIO = exactly({
   'name?': text,
-  ladderBps: list(number()),
+  // Results have whole bit/s.
+  ladderBps: list(number({ whole: true })),
   ...each(above0, 'segmentSeconds', 'bufferCapSeconds'),
   rttSeconds: from0,
   'lambda?': from0,
