@@ -78,7 +78,7 @@ function stalls() {
     return { label, from: from * step, to: to * step, ticks };
   };
   const axes = [axis('stalls, s per session', 'stalls, s', 0.2), axis('quality, 0 to 100', 'quality', 1)];
-  const title = 'Quality against stalls on 753 links with and without satellites: better is up and left';
+  const title = 'Quality against stalls, 753 sessions with and without satellites: better is up and left';
   return plot(title, axes, (x, y) => {
     const dots = rows.map((row) => ({ name: row.algorithm, left: x(row['stalls, s']), middle: y(row.quality) }));
     return dots.map(({ name, left, middle }) => {
