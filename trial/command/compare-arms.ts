@@ -170,8 +170,9 @@ function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
     ...{ kind: 'table', names: ['metric'] },
     caption:
       'QoE, bitrate and latency are per second watched; intervals are 95 %, over whole clusters. "Difference" is for a ' +
-      'single look at the end. "At any look" holds however often you look, and for all arms together: a difference is ' +
-      'certain once that interval excludes 0. With two arms of one size, it needs some 60 viewers in each.',
+      'single look at the end. "At any look" holds however often you look, and for all arms together, for each metric by ' +
+      'itself: a difference is certain once that interval excludes 0. With two arms of one size, it needs some 60 ' +
+      'viewers in each.',
     numbers: [control, arm.arm, 'difference', 'in %', 'difference, at any look'],
     rows: comparisons.map(({ metric: { title, digits }, difference, always, percent, ...of }) => [
       ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
