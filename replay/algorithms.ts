@@ -81,7 +81,7 @@ const mpcD = (name: string, own: MpcDOptions = {}, known: Known = {}): [string, 
   return [name, { create, ...known }];
 };
 
-/** MPC-O has MPC-L's aversion to risk and its viewers, so that both pursue the same objective. */
+/** MPC-O has MPC-L's objective and viewers, live also its aversion to risk. On demand a stall has its price alone. */
 const mpcO = (name: string, objective: Objective): [string, Known] => {
   const create = (options: ControllerOptions) =>
     new MpcO({ ...options, name, live: new PathPlan({ risk: DEFAULT_RISK }) });

@@ -111,7 +111,10 @@ export interface LiveMetrics {
   latencySecondsP95: number;
   stallSecondsPerMinute: number;
   stallsPerMinute: number;
-  /** Share of the time that playback was off rate 1 by at least 0.01 (stalls excluded), and mean |1 - rate|. */
+  /**
+   * Share of `watchedSeconds` in which media played at a rate off 1 by at least 0.01, and mean |1 - rate| while media
+   * played.
+   */
   offRateShare: number;
   rateDeviationMean: number;
   /** Seeks to the live edge. */
