@@ -2,15 +2,15 @@
 
 import { freezeCounts, perceivedQoe, type QoeForm, qoeWeights, type Stall, sessionQoe } from '../abr/index.ts';
 import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from './results.ts';
-import type { Scenario } from './scenarios.ts';
+import { liveSessionSeconds, type Scenario } from './scenarios.ts';
 import { qualitiesOf } from './segment-qualities.ts';
 
 interface PlayedRows {
   segments: readonly Pick<SegmentRow, 'index' | 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
   startupSeconds: number;
   stalls: readonly Stall[];
-  /** Planned segments. Default: the number of rows, at least 1, so that a live session without any has a QoE. */
-  segmentCount?: number;
+  /** From `countedSegments`. Default: the number of rows, at least 1, so that a live session without any has a QoE. */
+  segmentCount?: number | undefined;
   /** Stall and received bits of an unfinished download (cutoff, fault), which has no row. Default 0. */
   unfinishedStallSeconds?: number;
   unfinishedBits?: number;
@@ -70,6 +70,16 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
 }
 
 type Played = Parameters<typeof sessionQoe>[0] & Parameters<typeof perceivedQoe>[0];
+
+/** The segments that QoE counts: all, but of a live session only those that it received, unless a fault ended it. */
+export function countedSegments(
+  { segmentCount, endedBy }: Pick<SessionResult, 'endedBy'> & { segmentCount: number },
+  { segmentSeconds, live }: Scenario,
+): number | undefined {
+  if (!live) return segmentCount;
+  const seconds = liveSessionSeconds({ segmentSeconds, segmentCount, live });
+  return endedBy === 'fault' ? Math.ceil(seconds / segmentSeconds) : undefined;
+}
 
 /** A session's QoE in all forms. `linear` has the scenario's mu; all forms in bitrates have its lambda. */
 function qoeForms(played: Played, scenario: Scenario): QoeForms {

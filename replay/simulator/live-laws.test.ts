@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation } from '../../abr/index.ts';
+import type { Controller, Observation } from '../../abr/index.ts';
 import { between, draws, forAll, whole } from '../../abr/property.fixture.ts';
 import { PERCEIVED_PRICES } from '../../abr/qoe/perceived-qoe.ts';
 import { createController } from '../algorithms.ts';
@@ -236,6 +236,22 @@ describe('live-session', () => {
     expect({ startupSeconds, segments }).toEqual({ startupSeconds: near(20), segments: [] });
     expect(qoe.perceived).toBeCloseTo((-20 * PERCEIVED_PRICES.startupSecond) / 0.5, 9);
     expect(qoe.linear).toBeCloseTo((-20 * PAPER.mu) / 0.5, 9);
+  });
+
+  test('a fault makes the segments that it keeps from arriving media of quality 0', () => {
+    const broken: Controller = {
+      name: 'broken',
+      decide(state) {
+        if (state.segmentIndex === 8) throw new Error('out of ideas');
+        return always(0).decide(state);
+      },
+    };
+    const [whole, faulty] = [{}, { controller: broken }].map((more) => play(STEADY, {}, more));
+    expect(faulty).toMatchObject({ endedBy: 'fault', segments: { length: 4 } });
+    // 20 s have ten segments of one quality.
+    const { qoe, startupSeconds } = faulty!;
+    const startup = (PAPER.mu * startupSeconds) / 5;
+    expect(qoe.linear + startup).toBeCloseTo(0.4 * (whole!.qoe.linear + startup), 9);
   });
 
   test('with rates, playback returns to the target', () => {

@@ -5,7 +5,7 @@ import { liveMetrics } from '../../evaluation/figures/live-metrics.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import type { ResolvedScenario, SessionResult } from '../../results.ts';
-import { roundedSession, sessionTotals } from '../../session-result.ts';
+import { countedSegments, roundedSession, sessionTotals } from '../../session-result.ts';
 import { playbackHistory } from './playback-history.ts';
 import { segmentRows, totalSeconds } from './segment-rows.ts';
 import type { BrowserSessionRecord } from './session-record.ts';
@@ -42,8 +42,7 @@ export function browserSessionResult(
         startupSeconds:
           record.startupSeconds ?? Math.max(0, ...record.requests.map(({ endedAtSeconds }) => endedAtSeconds)),
         stalls: record.stalls,
-        // A live session has the segments that came into being, less the skipped segments.
-        ...(live === undefined && { segmentCount }),
+        segmentCount: countedSegments({ ...record, segmentCount }, scenario),
         unfinishedStallSeconds: Math.max(0, totalSeconds(record.stalls) - stallOfRows),
         unfinishedBits: Math.max(0, received - used),
       },

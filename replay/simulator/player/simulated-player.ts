@@ -26,7 +26,7 @@ import { ObservedController } from '../../observed-controller.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import { resolveScenario } from '../../scenario-file.ts';
 import { assumedLink, type Scenario } from '../../scenarios.ts';
-import { sessionTotals } from '../../session-result.ts';
+import { countedSegments, sessionTotals } from '../../session-result.ts';
 import { traceStartUtcMs } from '../../trace.ts';
 import type { EventQueue, QueuedEvent } from '../event-queue.ts';
 import type { SimulationOptions } from '../simulation-options.ts';
@@ -413,7 +413,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
           segments: rows,
           startupSeconds: playback.startupSeconds,
           stalls: playback.stalls,
-          ...(!scenario.live && { segmentCount: this.segmentCount }),
+          segmentCount: countedSegments({ ...end, segmentCount: this.segmentCount }, scenario),
           unfinishedStallSeconds: hasUnfinished ? playback.stallSeconds - stallOfRows : 0,
           unfinishedBits: hasUnfinished ? this._wastedBits - wasteOfRows : 0,
         },
