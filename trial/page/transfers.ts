@@ -28,16 +28,22 @@ export const pageSeconds = () => performance.now() / 1000;
 export class Transfers {
   requestedBits = 0;
   wastedBits = 0;
-  /** Bits of audio and video, also of aborted requests. */
-  receivedBits = 0;
   /** Bits of whole segments of video, by bitrate. */
   readonly bitsByBitrate: Record<number, number> = {};
+  private _endedBits = 0;
   private readonly _running = new Map<object, Running>();
   /** The rate of the newest bits, for downloads without a measurement. */
   private _rateBps = 0;
 
   /** With `isLive`, a request may wait for the encoder. */
   constructor(private readonly _session: { isLive: boolean; playback: Playback; link: LinkRecord }) {}
+
+  /** Bits of audio and video, also of requests that were aborted or are under way. */
+  get receivedBits(): number {
+    let bits = this._endedBits;
+    for (const { progress } of this._running.values()) bits += progress().bits || 0;
+    return bits;
+  }
 
   sent(request: object, transfer: ObservedTransfer): void {
     this._running.set(request, { sentSeconds: pageSeconds(), ...transfer, bits: 0 });
@@ -67,7 +73,7 @@ export class Transfers {
     // Without a measurement, the download takes its time at the latest throughput.
     const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this._rateBps);
     this._arrived(running, bits, firstByteSeconds);
-    this.receivedBits += bits;
+    this._endedBits += bits;
     if (!video || outcome === 'failed') return;
     this.requestedBits += isWhole ? bits : Math.max(bits, expectedBits);
     if (!isWhole) {
