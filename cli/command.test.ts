@@ -445,13 +445,13 @@ describe('trace', () => {
 
   test('info prints a row per trace, also of a constant one without a clock', async () => {
     await trace('synthesize', '--preset', 'driving-udp', '--seed', '3', '--count', '2', '--out', at('in'));
-    put(at('in/flat.csv'), `${CSV}${Array.from({ length: 90 }, (_, i) => `${i},8,,`).join('\n')}\n`);
+    put(at('in/flat.csv'), `${CSV}${Array.from({ length: 900 }, (_, i) => `${i / 10},8,,`).join('\n')}\n`);
     const { status, stdout } = await trace('info', at('in'));
     expect(status).toBe(0);
     expect(stdout.split('\n').slice(1, 4)).toEqual([
       expect.stringMatching(/^driving-udp-3 +synthetic-driving +600 +1 /),
       expect.stringMatching(/^driving-udp-4 +synthetic-driving +600 +1 /),
-      expect.stringMatching(/^flat +in +90 +1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
+      expect.stringMatching(/^flat +in +90 +0\.1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
     ]);
   });
 });
