@@ -341,7 +341,8 @@ test('plays each recording group with the model of its fold', async () => {
   write('folds.json', { a: 'model.json', b: 'model.json', golden: 'model.json' });
   const algorithms = 'mpc-l,mpc-l@built-in,mpc-l@shipped';
   const flags = { algorithms, baseline: 'mpc-l@shipped', segments: '24' };
-  const { sessions } = await played({ ...flags, 'fold-models': at('folds.json') });
+  const folded = { ...flags, 'fold-models': at('folds.json') };
+  const { sessions } = await played(folded);
   const plain = (await played({ ...flags, algorithms: 'mpc-l', baseline: 'mpc-l' })).sessions;
   const qoe = (all: typeof sessions, name: string) =>
     all.flatMap(({ algorithm, qoe: { linear } }) => (algorithm === name ? [linear] : []));
@@ -349,6 +350,10 @@ test('plays each recording group with the model of its fold', async () => {
   expect(qoe(sessions, 'mpc-l@built-in')).toEqual(qoe(sessions, 'mpc-l'));
   expect(qoe(sessions, 'mpc-l')).not.toEqual(qoe(plain, 'mpc-l'));
   expect(sessions.every(({ segments }) => segments.at(-1)!.reason.includes('built-in'))).toBe(true);
+  const out = at('folded.json');
+  await simulate({ ...folded, out });
+  write('model.json', SHIPPED_FILE);
+  await refused(simulate({ ...folded, out, resume: true }), 'folded.json: tool.algorithmFiles: expected');
 });
 
 test.each([
@@ -440,13 +445,13 @@ describe('trace', () => {
 
   test('info prints a row per trace, also of a constant one without a clock', async () => {
     await trace('synthesize', '--preset', 'driving-udp', '--seed', '3', '--count', '2', '--out', at('in'));
-    put(at('in/flat.csv'), `${CSV}${Array.from({ length: 90 }, (_, i) => `${i},8,,`).join('\n')}\n`);
+    put(at('in/flat.csv'), `${CSV}${Array.from({ length: 900 }, (_, i) => `${i / 10},8,,`).join('\n')}\n`);
     const { status, stdout } = await trace('info', at('in'));
     expect(status).toBe(0);
     expect(stdout.split('\n').slice(1, 4)).toEqual([
       expect.stringMatching(/^driving-udp-3 +synthetic-driving +600 +1 /),
       expect.stringMatching(/^driving-udp-4 +synthetic-driving +600 +1 /),
-      expect.stringMatching(/^flat +in +90 +1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
+      expect.stringMatching(/^flat +in +90 +0\.1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/),
     ]);
   });
 });

@@ -244,7 +244,7 @@ export interface ToolInfo {
   shard?: string;
   /** A shard's digest of recordings, starts, algorithms and models, the same in all shards of a run. */
   work?: string;
-  /** SHA-256 of the algorithms that are files, with their imports. */
+  /** SHA-256 of the algorithms that are files, with their imports, and of models that are files. */
   algorithmFiles?: Readonly<Record<string, string>>;
   household?: Household;
   /** Data sets of the user's own traces, whose rates the scenario's scale leaves as they are. */

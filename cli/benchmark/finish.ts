@@ -61,7 +61,7 @@ export function finishBenchmark(
 /** Keeps finished sessions as partial results in `out`, so that a killed command loses none. */
 export function sessionStore({ out, tool, scenario, done }: Benchmark): SessionStore {
   const file = fileOf(out);
-  return file === undefined
-    ? new SessionStore()
-    : new SessionStore({ file, head: () => partialHeadJson({ tool, scenario }) + done.map(sessionLine).join('') });
+  // All lines together may be longer than a string can be.
+  const head = () => [partialHeadJson({ tool, scenario }), ...done.map(sessionLine)];
+  return new SessionStore(file === undefined ? undefined : { file, head });
 }

@@ -3,7 +3,7 @@
 import { Command } from 'commander';
 import { check, InputError } from '../../abr/errors.ts';
 import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
-import { resultsJson } from '../../replay/evaluation/documents/assemble-results.ts';
+import { resultsPieces } from '../../replay/evaluation/documents/assemble-results.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/documents/merge.ts';
 import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { parseShard } from '../../replay/evaluation/plan/plan.ts';
@@ -33,7 +33,7 @@ export function mergeCommand(io: CommandIo): Command {
       check(isKnown, '--baseline', 'an algorithm of the results', baseline);
       const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
       if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
-      if (out !== undefined) writeOutput(out, resultsJson(merged), io.stdout);
+      if (out !== undefined) writeOutput(out, resultsPieces(merged), io.stdout);
       printTable(summaryTable(merged, { wide }), out, io);
     });
 }

@@ -77,7 +77,7 @@ export async function prepareBenchmark(
       shard: `${shard.index}/${shard.count}`,
       work: workDigest(traces, { starts, algorithms, foldModels }),
     }),
-    ...algorithmFiles(own, onnx),
+    ...algorithmFiles(own, onnx, foldModels),
   };
   const perLine = household?.players.length ?? 1;
   const progress = flags.resume === true ? resumed(plan, perLine, { out: out!, scenario, tool, stderr }) : undefined;
@@ -122,9 +122,14 @@ export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stde
 }
 
 /** SHA-256 of the user's files: algorithms and models. */
-function algorithmFiles(own: readonly OwnAlgorithm[], onnx: OnnxModels | undefined): Pick<ToolInfo, 'algorithmFiles'> {
+function algorithmFiles(
+  own: readonly OwnAlgorithm[],
+  onnx: OnnxModels | undefined,
+  foldModels: ModelsByGroup | undefined,
+): Pick<ToolInfo, 'algorithmFiles'> {
   const models = Object.entries(onnx?.files ?? {}).filter(([name]) => name !== 'onnx');
   const files = [...own.map(({ name, source }): [string, string] => [name, source]), ...models];
+  if (foldModels) files.push(['--fold-models', JSON.stringify(foldModels)]);
   const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
   const hashes = files.map(([name, content]) => [name, hashOf(content)]);
   return hashes.length === 0 ? {} : { algorithmFiles: Object.fromEntries(hashes) };

@@ -46,7 +46,7 @@ export const changes = (all: readonly Change[]) => listed(all.map(changeText));
 function changeText({ noun, control, difference, digits, isLowerBetter = false, unit = '', isData }: Change): string {
   const isHigher = difference.value > 0;
   const size = Math.abs(difference.value);
-  const shown = control ? `${fixed((100 * size) / control, 1)} %` : `${fixed(size, digits)}${unit}`;
+  const shown = control! > 0 ? `${fixed((100 * size) / control!, 1)} %` : `${fixed(size, digits)}${unit}`;
   const interval = control === undefined ? `: ${intervalText({ difference, digits })}` : '';
   const judged = isHigher === isLowerBetter ? 'worse' : 'better';
   const text = isData

@@ -205,6 +205,27 @@ test('a merge refuses another scenario, seed, command or baseline', () => {
   }
   const session = { ...sessions[0]!, algorithm: 'throughput', seed: 99 };
   refused(testResults([session]), '2.json: sessions[0].seed: expected 0, as for mpc-o in 1.json, got 99');
+  const unscaled = testResults([{ ...session, seed: 0 }], { unscaledDatasets: ['one'] });
+  refused(unscaled, '2.json: sessions[0]: expected a link scaled as in 1.json (--scale), got another scale');
+});
+
+test('a merge joins the starts left out, the unscaled data sets and the notes of bench', () => {
+  const of = (dataset: string, rejections: object[]) =>
+    testResults(
+      sessions.filter((session) => session.dataset === dataset),
+      {
+        unscaledDatasets: [dataset],
+        leftOut: [{ dataset, trace: 'short', startSeconds: 0, reason: 'no room' }],
+        bench: { tier: 'origin', rejectedRuns: rejections.length, parts: [{ startedAt: dataset, rejections }] },
+      },
+    );
+  const [one, two] = [of('one', []), of('two', [{ algorithm: 'bola' }, { algorithm: 'mpc-o' }])];
+  // The first file is read twice.
+  expect(mergeResults(named(one, two, one)).tool).toMatchObject({
+    unscaledDatasets: ['one', 'two'],
+    leftOut: [{ dataset: 'one' }, { dataset: 'two' }],
+    bench: { rejectedRuns: 2, parts: [{ startedAt: 'one' }, { startedAt: 'two' }] },
+  });
 });
 
 test('a merge lists other differences of tool', () => {

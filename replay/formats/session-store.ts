@@ -1,6 +1,6 @@
 /** Keeps finished sessions in a file, so that they need about a kilobyte of memory each. Node only. */
 
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SegmentRow, SessionResult } from '../results.ts';
@@ -12,8 +12,8 @@ export class SessionStore {
   private _descriptor: number | undefined;
   private _bytes = 0;
 
-  /** `file` gets `head` and a line per session. Default: a temporary file without a name. */
-  constructor(private readonly _place?: { file: string; head: () => string }) {}
+  /** `file` gets the pieces of `head` and a line per session. Default: a temporary file without a name. */
+  constructor(private readonly _place?: { file: string; head: () => Iterable<string> }) {}
 
   /** Returns the same sessions with their rows in the file, which each use of `segments` reads. */
   add(sessions: readonly SessionResult[]): SessionResult[] {
@@ -47,10 +47,9 @@ export class SessionStore {
     // In the temporary folder, somebody else could have put a link at a name known beforehand.
     const folder = this._place ? undefined : mkdtempSync(join(tmpdir(), 'leo-abr-sessions-'));
     const path = this._place?.file ?? join(folder!, 'sessions');
-    const head = this._place?.head() ?? '';
-    writeFileAtomically(path, head);
-    this._bytes = Buffer.byteLength(head);
+    writeFileAtomically(path, this._place?.head() ?? []);
     const descriptor = openSync(path, 'a+');
+    this._bytes = fstatSync(descriptor).size;
     if (folder) rmSync(folder, { recursive: true });
     return descriptor;
   }

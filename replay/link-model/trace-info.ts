@@ -70,7 +70,8 @@ export function secondsOf({ stepEndsSeconds, ratesBps, durationSeconds }: Trace)
   const seconds = Math.floor(durationSeconds + 1e-6);
   if (seconds === 0) return Float64Array.of(path.cumulativeBits(durationSeconds) / durationSeconds / 1e6);
   return Float64Array.from({ length: seconds }, (_, second) => {
-    return (path.cumulativeBits(second + 1) - path.cumulativeBits(second)) / 1e6;
+    // Whole bits remove the rounding noise of differences, which would look like changes of a constant rate.
+    return Math.round(path.cumulativeBits(second + 1) - path.cumulativeBits(second)) / 1e6;
   });
 }
 

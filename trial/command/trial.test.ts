@@ -97,10 +97,13 @@ test('compares with the arm of --control, each arm in turn', async () => {
 });
 
 test('names each figure that differs, and leads with QoE-linear where older reports have no perceived QoE', async () => {
-  const folder = putReports(4000, ({ perceivedQoe: _, ...report }) => slower(0.5)(report as SessionReport));
+  // A figure below 0 has no percentage.
+  const folder = putReports(4000, ({ perceivedQoe: _, qoe, ...report }) =>
+    slower(0.5)({ ...report, ...(qoe !== undefined && { qoe: qoe - 20 }) } as SessionReport),
+  );
   const { stdout } = await trial(folder);
   expect(stdout).toMatch(
-    /^With `ours` instead of `own`, it is certain that QoE-linear is .* startup is (?:29|3\d)\.\d % higher \(worse\)/m,
+    /^With `ours` instead of `own`, it is certain that QoE-linear is [12]\.\d\d higher \(better\), .* startup is (?:29|3\d)\.\d % higher \(worse\)/m,
   );
   expect(stdout).not.toContain('perceived');
 });

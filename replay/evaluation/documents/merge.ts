@@ -1,6 +1,7 @@
 /** Merges several results of one benchmark: shards, or separately run algorithms. */
 
 import { describeValue, InputError } from '../../../abr/errors.ts';
+import { benchNotesOf } from '../../browser/bench-notes.ts';
 import { placeOf } from '../../formats/place.ts';
 import type { Results, SessionResult, ToolInfo } from '../../results.ts';
 import { placeKey, sessionKey } from '../plan/plan.ts';
@@ -14,9 +15,10 @@ export interface ResultsFile {
 
 /**
  * Returns all sessions with a new summary. All shards of a run give, byte for byte, the results of the whole run.
- * Identical duplicates of a session count once. Other differences of `tool` are listed in `tool.differing`.
+ * Identical duplicates of a session count once. Lists in `tool` are joined, other differences of `tool` are listed in
+ * `tool.differing`.
  * @throws {InputError} if scenario, seed, command, baseline or household differ, if two results of a session differ, or
- * if sessions of one trace and start have different seeds or groups.
+ * if sessions of one trace and start have different seeds, groups or scales.
  */
 export function mergeResults(files: readonly ResultsFile[]): Results {
   const [first] = files;
@@ -42,7 +44,9 @@ export function mergeResults(files: readonly ResultsFile[]): Results {
 
 function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
   const all = files.flatMap(({ file, results }) =>
-    results.sessions.map((session, index) => ({ file, session, index })),
+    results.sessions.map((session, index) => {
+      return { file, session, index, isUnscaled: results.tool.unscaledDatasets?.includes(session.dataset) === true };
+    }),
   );
   const byKey = new Map<string, (typeof all)[number]>();
   const byPlace = new Map<string, (typeof all)[number]>();
@@ -60,6 +64,10 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
     const place = placeKey(session);
     const paired = byPlace.get(place) ?? one;
     byPlace.set(place, paired);
+    if (one.isUnscaled !== paired.isUnscaled) {
+      const expected = `a link scaled as in ${paired.file} (--scale)`;
+      throw new InputError(placeOf({ file, field }), expected, undefined, 'another scale');
+    }
     for (const name of ['seed', 'group'] as const) {
       if (paired.session[name] === session[name]) continue;
       const expected = `${describeValue(paired.session[name])}, as for ${paired.session.algorithm} in ${paired.file}`;
@@ -71,14 +79,29 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
 
 function commonTool(tools: readonly ToolInfo[]): ToolInfo {
   const { shard: _shard, work: _work, ...merged } = tools[0]!;
+  const joined = {
+    unscaledDatasets: distinct(tools.flatMap((tool) => tool.unscaledDatasets ?? [])),
+    leftOut: distinct(tools.flatMap((tool) => tool.leftOut ?? [])),
+  };
   const differing: Record<string, unknown[]> = {};
   for (const key of new Set(tools.flatMap((tool) => Object.keys(tool)))) {
-    const values = tools
-      .map((tool) => tool[key] ?? null)
-      .filter((value, i, all) => all.findIndex((other) => sameJson(other, value)) === i);
-    if (key !== 'shard' && key !== 'work' && values.length > 1) differing[key] = values;
+    const values = distinct(tools.map((tool) => tool[key] ?? null));
+    if (!['shard', 'work', ...Object.keys(joined)].includes(key) && values.length > 1) differing[key] = values;
   }
-  return { ...(merged as ToolInfo), ...(Object.keys(differing).length > 0 && { differing }) };
+  const bench = benchNotesOf(merged);
+  const parts = distinct(tools.flatMap((tool) => benchNotesOf(tool)?.parts ?? []));
+  const rejectedRuns = parts.reduce((sum, { rejections }) => sum + rejections.length, 0);
+  return {
+    ...(merged as ToolInfo),
+    ...Object.fromEntries(Object.entries(joined).filter(([, of]) => of.length > 0)),
+    ...(bench && { bench: { ...bench, rejectedRuns, parts } }),
+    ...(Object.keys(differing).length > 0 && { differing }),
+  };
+}
+
+/** The values without repetitions, compared as JSON. */
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }
 
 function firstDifference(value: object, other: object): string {
