@@ -340,6 +340,7 @@ test('its types need no configuration, and Node can import it', CHANGE, () => {
     ['leo-abr', 'typeof m.attachLeoAbr', 'function'],
     ['leo-abr/hls', 'm.createLeoAbrController().handle.state.status', 'inactive'],
     ['leo-abr/onnx', 'typeof m.createOnnxForecaster', 'function'],
+    ['leo-abr/trial', "typeof m.assignArm({ config: 'https://127.0.0.1:1', logger: null }).then", 'function'],
   ]) {
     const check = `import('${entry}').then((m) => console.log(${value}, typeof globalThis.window))`;
     expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe(`${text} undefined`);
