@@ -8,7 +8,11 @@ const reached = new Set();
 const reach = (path) => {
   if (reached.has(path)) return;
   reached.add(path);
-  for (const [, from] of read(path).matchAll(/\b(?:from|import)[ (]'(\..+?)\.ts'/g))
+  const text = read(path);
+  const [, name] = /\b(?:from|import)[ (]'([^.].*?)'/.exec(text) ?? [];
+  if (name && !path.includes('/src/dash/'))
+    throw new Error(`${path}: expected no types of ${name}: a page may lack it`);
+  for (const [, from] of text.matchAll(/\b(?:from|import)[ (]'(\..+?)\.ts'/g))
     reach(`${posix.join(posix.dirname(path), from)}.d.ts`);
 };
 for (const { types } of Object.values(JSON.parse(read('package.json')).exports))

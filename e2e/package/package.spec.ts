@@ -314,11 +314,22 @@ test('its types need no configuration, and Node can import it', CHANGE, () => {
      export type Worker = typeof import('leo-abr/onnx-worker');
     `,
   );
+  fs.writeFileSync(
+    join(app, 'typed.cts'),
+    `import Hls from 'hls.js';
+     import { createLeoAbrController } from 'leo-abr/hls';
+     export const hls = new Hls({ abrController: createLeoAbrController() });
+    `,
+  );
   const flags = '--noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2022,dom'.split(' ');
-  for (const resolution of ['--module esnext --moduleResolution bundler', '--module node16']) {
+  for (const [resolution, file] of [
+    ['--module esnext --moduleResolution bundler', 'typed.ts'],
+    ['--module node16', 'typed.ts'],
+    ['--module nodenext', 'typed.cts'],
+  ] as const) {
     let output = '';
     try {
-      runNode('typescript/bin/tsc', [...flags, ...resolution.split(' '), 'typed.ts'], app);
+      runNode('typescript/bin/tsc', [...flags, ...resolution.split(' '), file], app);
     } catch (error) {
       output = String((error as { stdout?: unknown }).stdout);
     }
@@ -329,6 +340,7 @@ test('its types need no configuration, and Node can import it', CHANGE, () => {
     ['leo-abr', 'typeof m.attachLeoAbr', 'function'],
     ['leo-abr/hls', 'm.createLeoAbrController().handle.state.status', 'inactive'],
     ['leo-abr/onnx', 'typeof m.createOnnxForecaster', 'function'],
+    ['leo-abr/trial', "typeof m.assignArm({ config: 'https://127.0.0.1:1', logger: null }).then", 'function'],
   ]) {
     const check = `import('${entry}').then((m) => console.log(${value}, typeof globalThis.window))`;
     expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe(`${text} undefined`);

@@ -3,16 +3,7 @@
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from './model-card.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
-
-/** Absolute URLs. */
-export interface ModelUrls {
-  /** The `.onnx` file. */
-  modelUrl: string;
-  /** onnxruntime-web's module of its `/wasm` build. */
-  runtimeUrl: string;
-  /** onnxruntime-web's `.wasm` file of the same version. */
-  wasmUrl: string;
-}
+import type { ModelUrls } from './onnx-options.ts';
 
 export type ToWorker =
   /** The first message. */

@@ -2,7 +2,6 @@
 
 import { check, requireObject, requireText } from '../../abr/errors.ts';
 import type { ModelSessionOptions } from '../forecast/quantile-forecaster.ts';
-import type { ModelUrls } from './inference.ts';
 
 /** URLs may be relative to the page. All must have the page's origin, or allow it by CORS. */
 export interface OnnxForecasterOptions extends ModelSessionOptions {
@@ -19,6 +18,16 @@ export interface OnnxForecasterOptions extends ModelSessionOptions {
   workerUrl?: string | URL | undefined;
   /** With false, nothing is loaded before `load()`. Default true. */
   loadAtOnce?: boolean | undefined;
+}
+
+/** Absolute URLs. */
+export interface ModelUrls {
+  /** The `.onnx` file. */
+  modelUrl: string;
+  /** onnxruntime-web's module of its `/wasm` build. */
+  runtimeUrl: string;
+  /** onnxruntime-web's `.wasm` file of the same version. */
+  wasmUrl: string;
 }
 
 const WASM_FILE = 'ort-wasm-simd-threaded.wasm';

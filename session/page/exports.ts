@@ -21,7 +21,7 @@ export type {
   SessionContext,
   ValidForecast,
 } from '../../abr/forecast.ts';
-export { parseSizes, type SizesFile } from '../segment-lists.ts';
+export { parseSizes, type QualityFile, type QualityOf, type SizesFile } from '../segment-lists.ts';
 export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './event-types.ts';
 export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './handle.ts';
 export type { LiveOptions, TimeSource } from './option-types.ts';

@@ -38,7 +38,7 @@ export interface LeoAbrState {
 
 /** The options that `handle.set` changes. */
 const CHANGEABLE = ['risk', 'watchSeconds', 'abandon', 'maxWastedShare', 'horizon', 'qoe', 'live'] as const;
-export type ChangeableOptions = Pick<LeoAbrOptions, (typeof CHANGEABLE)[number]>;
+export type ChangeableOptions = { [K in (typeof CHANGEABLE)[number]]?: LeoAbrOptions[K] | undefined };
 
 /** What `attachLeoAbr` returns. */
 export interface LeoAbrHandle {
@@ -90,7 +90,7 @@ export function createHandle(
         const isChangeable = (CHANGEABLE as readonly string[]).includes(name);
         check(isChangeable, `options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
       }
-      const changed = { ...options, ...change };
+      const changed = { ...options, ...change } as LeoAbrOptions;
       Object.assign(resolved, resolve(changed));
       options = changed;
       installation?.flow.renew();

@@ -218,7 +218,10 @@ test('an abandonment in which dash.js fails causes one fault', () => {
 
 test.each<[player: unknown, why: string | undefined]>([
   [new FakePlayer(), undefined],
-  [Object.assign(new FakePlayer(), { addABRCustomRule: undefined }), 'the player has no addABRCustomRule()'],
+  [
+    Object.assign(new FakePlayer(), { getVersion: () => '4.7.4', getABRCustomRules: undefined }),
+    'dash.js 4.7.4 is not 5.1 or later of version 5: it has no getABRCustomRules()',
+  ],
   ...['4.7.4', '6.0.0', '55.0.0'].map((version): [unknown, string] => [
     Object.assign(new FakePlayer(), { getVersion: () => version }),
     `dash.js ${version} is not 5.1 or later of version 5`,

@@ -124,7 +124,7 @@ test('handle.set(): the next decision uses the new options and earlier measureme
   expect(state.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
   expect(decision).toEqual(createLiveMpcL({ risk: 1 }).decide(state, forecast));
   expect(decision).not.toEqual(createLiveMpcL().decide(state, forecast));
-  handle.set({ risk: undefined, qoe: 'log' } as unknown as ChangeableOptions);
+  handle.set({ risk: undefined, qoe: 'log' });
   const after = next();
   expect(after.decision).toEqual(createLiveMpcL().decide(after.state, forecast));
   expect(after.state.weights.quality(state.ladderBps[0]!)).toBe(0);

@@ -23,12 +23,13 @@ const METHODS = [
 
 /** Why this player is not supported; undefined if it is. */
 export function whyUnsupported(player: DashPlayer): string | undefined {
-  const missing = METHODS.find((name) => typeof player[name] !== 'function');
-  if (missing) return `the player has no ${missing}()`;
   const version = player.getVersion();
+  const why = `dash.js ${version} is not 5.1 or later of version 5`;
+  const missing = METHODS.find((name) => typeof player[name] !== 'function');
+  if (missing) return `${why}: it has no ${missing}()`;
   // Rule priorities exist since 5.1: without them the plugin could not decide on video while dash.js decides on audio.
   const isServed = /^5\./.test(version) && setting(player, 'abr.rules.throughputRule.priority') !== undefined;
-  return isServed ? undefined : `dash.js ${version} is not 5.1 or later of version 5`;
+  return isServed ? undefined : why;
 }
 
 /** Without an element, a player throws a text; once destroyed, it has no model of the element. */

@@ -10,7 +10,11 @@ import { HlsInstallation } from './installation.ts';
 import { abrControllerOf, checkNoPlayer } from './player.ts';
 
 /** For the option `abrController` of hls.js. */
-export type LeoAbrController = typeof AbrController & { readonly handle: LeoAbrHandle };
+export interface LeoAbrController {
+  // biome-ignore lint/suspicious/noExplicitAny: a page may have several copies of hls.js's types, which fit only themselves.
+  new (hls: any): any;
+  readonly handle: LeoAbrHandle;
+}
 
 /** Implements `createLeoAbrController`. */
 export function createController(options: LeoAbrOptions | undefined, tools?: Tools): LeoAbrController {

@@ -26,7 +26,8 @@ beforeEach(() => {
     asked.push([url, init]);
     return answer();
   });
-  define('location', { origin: 'http://page.example', href: 'http://page.example/watch/' });
+  define('location', { origin: 'http://page.example' });
+  define('document', { baseURI: 'http://page.example/watch/' });
   says(GOOD);
 });
 

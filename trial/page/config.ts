@@ -44,12 +44,12 @@ export async function loadConfig({ config, configSeconds = 0.3, logger = console
 }
 
 function allowedUrl(given: string | URL): string {
-  const { origin, href } = globalThis.location ?? {};
-  const url = attempt(() => new URL(given, href));
-  const isLocal = url?.origin === origin || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url?.hostname ?? '');
-  const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
+  const base = attempt(() => document.baseURI);
+  const { origin, hostname = '', protocol, href = '' }: Partial<URL> = attempt(() => new URL(given, base)) || {};
+  const isLocal = origin === attempt(() => location.origin) || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && isLocal);
   check(isAllowed, 'trial.config', "a URL with https, or of the page's own origin", given);
-  return url!.href;
+  return href;
 }
 
 async function fetchJson(url: string): Promise<unknown> {

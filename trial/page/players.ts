@@ -4,34 +4,13 @@ import type { MediaPlayerClass } from 'dashjs';
 import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part } from 'hls.js';
 import type { Encoding } from '../../abr/qoe/quality.ts';
-import type { Guard } from '../../session/page/events.ts';
 import { DOM_METHODS, EMITTER_METHODS, type Handlers, listen } from '../../src/adapter-kit.ts';
 import type { RequestEvent } from '../../src/dash/live.ts';
 import { bytesLoaded } from '../../src/dash/requests.ts';
 import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../../src/shaka/player.ts';
 import type { EndEvent, HeadersEvent } from '../../src/shaka/requests.ts';
-import type { SessionReport } from '../session-report.ts';
-import { pageSeconds, type Transfers } from './transfers.ts';
-
-interface PlayerListener {
-  /** A source has begun, and replaces any earlier source. */
-  sourceBegan(): void;
-  sourceEnded(): void;
-  /** Transfers of the present source. */
-  transfers(): Transfers | undefined;
-}
-
-/** The getters may throw until the player is ready. */
-export interface ObservedPlayer {
-  name: SessionReport['player'];
-  version: string;
-  listen(listener: PlayerListener, guard: Guard): (() => void)[];
-  element(): HTMLMediaElement | null | undefined;
-  isLive(): boolean | undefined;
-  latencySeconds(): number | undefined;
-  /** The video's representations. */
-  ladder(): readonly Encoding[];
-}
+import type { ObservedPlayer, PlayerListener } from './reports.ts';
+import { pageSeconds } from './transfers.ts';
 
 type Picture = { [K in 'width' | 'height' | 'frameRate']?: number | null };
 const rung = ({ width, height, frameRate }: Picture, bitrateBps: number, codec?: string | null) =>

@@ -13,7 +13,6 @@ import { PLAYER } from '../trial-config.ts';
 import { type Arm, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
 import { Playback } from './playback.ts';
-import type { ObservedPlayer } from './players.ts';
 import { Outbox } from './sending.ts';
 import { pageSeconds, Transfers } from './transfers.ts';
 
@@ -39,6 +38,26 @@ export interface ReportOptions {
   storage?: boolean;
   /** Gets each fault of the observation once. `null` gets none. Default `console`. */
   logger?: Logger | null;
+}
+
+export interface PlayerListener {
+  /** A source has begun, and replaces any earlier source. */
+  sourceBegan(): void;
+  sourceEnded(): void;
+  /** Transfers of the present source. */
+  transfers(): Transfers | undefined;
+}
+
+/** The getters may throw until the player is ready. */
+export interface ObservedPlayer {
+  name: SessionReport['player'];
+  version: string;
+  listen(listener: PlayerListener, guard: Guard): (() => void)[];
+  element(): HTMLMediaElement | null | undefined;
+  isLive(): boolean | undefined;
+  latencySeconds(): number | undefined;
+  /** The video's representations. */
+  ladder(): readonly Encoding[];
 }
 
 export interface SessionReports {
