@@ -445,6 +445,26 @@ test("the manager of a second player with the same factory is Shaka's, and a sec
   expect([second.handle.state.status, second.decisions.length]).toEqual(['attached', 1]);
 });
 
+test.each([false, true])(
+  "Shaka's player for interstitials, with this one's factory and filters, is left to Shaka; in the same element: %s",
+  (isSame) => {
+    const { player, handle, decisions } = loaded();
+    player.download(0, 4e6, 1);
+    if (isSame) {
+      player.unloadAndSavePreload();
+      player.getMediaElement = () => null as never;
+    }
+    const { requestedBits } = handle.state;
+    const { length } = decisions;
+    const inner = new FakePlayer();
+    inner.config.abrFactory = player.config.abrFactory;
+    for (const filter of player.filters) inner.filters.add(filter);
+    inner.load();
+    inner.send(0);
+    expect([handle.state.requestedBits, decisions.length]).toEqual([requestedBits, length]);
+  },
+);
+
 test('a second plugin stays out, too, if another copy of the plugin on the page has made the factory', () => {
   const { player, factory, handle } = attached();
   // Known by its handle alone.

@@ -121,8 +121,14 @@ class ShakaInstallation implements Installation, Attachment {
 
   begin(manager: PluginManager, element: HTMLMediaElement | undefined): boolean {
     const own = this._player.getMediaElement();
-    if (element && own && element !== own) {
+    if (element && element !== own) {
       this._events.fault('already-attached', 'another player has this factory');
+      const { inner } = manager;
+      const { setVariants } = inner;
+      inner.setVariants = (variants, ...more) => {
+        this.requests.ignore(variants);
+        return setVariants.call(inner, variants, ...more);
+      };
       return false;
     }
     // Shaka forgets the manager of a source that it saves as a preload.

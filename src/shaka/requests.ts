@@ -3,7 +3,7 @@
 import type { Flow } from '../../session/flow.ts';
 import { Request } from '../../session/request.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
-import type { RequestContext, ShakaRequest } from './player.ts';
+import type { RequestContext, ShakaRequest, Variant } from './player.ts';
 import { BAD_HTTP_STATUS, CRITICAL, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
 
@@ -34,6 +34,8 @@ export class Requests {
   /** Ended requests, whose last callbacks may come late. */
   private readonly _ended = new WeakSet<object>();
   private readonly _watched = new WeakSet<object>();
+  /** Streams of other players. Shaka copies request filters to the player of its interstitials, but not its events. */
+  private readonly _others = new WeakSet<object>();
   /** Stands for all that arrives without requests, in this session's meter. */
   private _sampling: { meter: object; request: object } | undefined;
 
@@ -64,6 +66,11 @@ export class Requests {
       else this._end(request, isAborted ? 'abandoned' : 'failed');
     },
   };
+
+  /** Another player plays these. */
+  ignore(variants: readonly Variant[]): void {
+    for (const { audio, video } of variants) for (const stream of [audio, video]) if (stream) this._others.add(stream);
+  }
 
   /** A request, before it is sent: from Shaka 5 at each attempt, from Shaka 4 at the first. */
   begun(request: ShakaRequest, context: RequestContext | undefined): void {
@@ -137,7 +144,7 @@ export class Requests {
     const { source } = port;
     if (!request || this._known.has(request)) return request && this._known.get(request);
     const isMedia = type === MEDIA_SEGMENT;
-    if (!stream || this._ended.has(request)) return undefined;
+    if (!stream || this._others.has(stream) || this._ended.has(request)) return undefined;
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     // Shaka reports its end to the preload alone.
     if (isPreload) {
