@@ -25,7 +25,8 @@ test('after a seek or a loss of buffered media, the next segment follows what is
   player.download(0, 3e6, 1, 0);
   player.plays();
   player.seeks(21);
-  expect(asked({}, { buffered: ranges([[20, 28]]) })).toMatchObject({ segmentIndex: 7, segmentsRemaining: 3 });
+  const after = { segmentIndex: 7, segmentsRemaining: 3 };
+  expect(asked({}, { buffered: ranges([[20, 28]]) })).toMatchObject({ ...after, bufferLevelSeconds: 7 });
   player.send(7, 1);
   expect(asked({ bufferLevelSeconds: 11 })).toMatchObject({ segmentIndex: 8, previousBitrateBps: 2e6 });
   expect(asked({ bufferLevelSeconds: 2 }, { buffered: ranges([[20, 23]]) })).toMatchObject({ segmentIndex: 5 });

@@ -105,11 +105,10 @@ export class BufferGauge {
     return this.element()?.currentTime || 0;
   }
 
-  /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. */
-  levelSeconds(streamId: string, playhead = this.playheadSeconds()): number {
+  /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. Undefined until dash.js reports it. */
+  levelSeconds(streamId: string, playhead: number): number | undefined {
     const reading = this._readings.get(streamId);
-    if (reading === undefined) return 0;
-    return Math.max(0, reading.levelSeconds - Math.max(0, playhead - reading.playhead));
+    return reading && Math.max(0, reading.levelSeconds - Math.max(0, playhead - reading.playhead));
   }
 
   /** Where the element is, in seconds of the presentation, and how it plays. */
