@@ -107,6 +107,20 @@ test('asked in a download, as when the element is resized, nothing switches: das
   expect(player.ask()).toBe(2);
 });
 
+test.each([
+  ['video', 0],
+  ['audio', 1],
+])('after a switch of the %s track, %d downloads are abandoned before dash.js asks again', (type, count) => {
+  const controller = new ScriptedAbandoning(2);
+  const { player } = attached({ controller });
+  player.ask();
+  player.send(0, 2);
+  player.emit('currentTrackChanged', { oldMediaInfo: { type }, newMediaInfo: { type } });
+  controller.instead = 0;
+  wait(1);
+  expect(player.qualitySet).toHaveLength(count);
+});
+
 test('what the page forbids when it hears of a choice is no opinion', () => {
   const { player, controller, handle } = started();
   handle.on('decision', () => Object.assign(player, { bitrateLimit: 1 }));

@@ -34,6 +34,12 @@ function isInstalled(player: DashPlayer): boolean {
   return player.getABRCustomRules().some((rule: { rulename?: unknown }) => rule.rulename === SWITCH_RULE);
 }
 
+interface TrackEvent {
+  /** Null at the start of a period. */
+  oldMediaInfo: object | null;
+  newMediaInfo: { type: string };
+}
+
 class DashInstallation implements Installation {
   readonly flow: Flow & { readonly port: DashPort };
   private readonly _port: DashPort;
@@ -117,6 +123,10 @@ class DashInstallation implements Installation {
       if (mediaType === 'video') this._port.askAfterSeek();
     },
     playbackPlaying: () => this.flow.played(),
+    // Until dash.js asks again, the rule's context has the old track: an abandonment would switch back to it.
+    currentTrackChanged: ({ oldMediaInfo, newMediaInfo }: TrackEvent) => {
+      if (oldMediaInfo && newMediaInfo.type === 'video') this._port.asked(undefined);
+    },
   };
 
   /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */
