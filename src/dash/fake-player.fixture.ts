@@ -77,6 +77,10 @@ export class FakePlayer extends StandIn {
   bitrateLimit = Number.POSITIVE_INFINITY;
   live: { isLowLatency: boolean; targetSeconds: number } | undefined;
   readonly qualitySet: { id: string; reason: object }[] = [];
+  /** dash.js's next requests are for the segments at these positions. */
+  readonly repeatedSeconds: number[] = [];
+  /** Requests that dash.js would not have aborted. */
+  readonly aborted: object[] = [];
   /** dash.js asks its rules before the next request. */
   isAsking = true;
   private readonly _sent = new WeakMap<object, object>();
@@ -147,7 +151,13 @@ export class FakePlayer extends StandIn {
   rulesContext(mediaType = 'video') {
     const { representations } = this;
     const period = representations[0]!.mediaInfo.streamInfo;
-    const streams = { getActiveStreamInfo: () => period, getStreamById: () => null };
+    const processor = {
+      getType: () => 'video',
+      getRepresentationController: () => null,
+      setExplicitBufferingTime: (seconds: number) => void this.repeatedSeconds.push(seconds),
+    };
+    const stream = { getStreamProcessors: () => [processor] };
+    const streams = { getActiveStreamInfo: () => period, getStreamById: () => stream };
     return {
       getMediaType: () => mediaType,
       getMediaInfo: () => representations[0]!.mediaInfo,
@@ -241,7 +251,8 @@ export class FakePlayer extends StandIn {
   /** dash.js's next attempt at the request. */
   attempt(request: object): void {
     Object.assign(request, { startDate: new Date(), bytesLoaded: Number.NaN, bytesTotal: Number.NaN });
-    const customData = { request };
+    const copied = { cmcd: {}, abort: () => void this.aborted.push(request) };
+    const customData = { request, ...(this.settings.streaming.cmcd.enabled && copied) };
     for (const intercept of this.interceptors) void intercept({ customData });
     this._sent.set(request, customData);
   }

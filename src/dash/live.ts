@@ -20,6 +20,10 @@ export interface RequestEvent {
 export interface CustomData {
   request?: FragmentRequest;
   reader?: ReadableStreamDefaultReader<Uint8Array>;
+  /** Only in the copy that dash.js sends with CMCD. */
+  cmcd?: object;
+  /** Set when it is sent. */
+  abort?(): void;
 }
 
 interface MetricEvent {
@@ -33,6 +37,8 @@ export class LiveSupport {
   private _offsetMs: number | undefined;
   /** The latest media request by media type. */
   private readonly _latest = new Map<string, FragmentRequest>();
+  /** The latest request for a video segment. */
+  sent: CustomData = {};
   private _target: unknown;
   restoreTarget = () => {};
 

@@ -10,7 +10,7 @@ import { displayedLines } from '../adapter-kit.ts';
 import { LiveSupport } from './live.ts';
 import { BufferGauge, type DashPlayer, set, setting } from './player.ts';
 import { arrivedOf } from './requests.ts';
-import { allowedRepresentations, Bitrates, type Limits, readSituation } from './situation.ts';
+import { allowedRepresentations, Bitrates, type Limits, readSituation, videoProcessor } from './situation.ts';
 
 /** dash.js's `DEFAULT_VIDEO_BITRATE`; `initialBitrate` leaves the first choice to dash.js. */
 const DEFAULT_BPS = 1e6;
@@ -132,6 +132,12 @@ export class DashPort implements PlayerPort {
     if (!representation) return;
     // It aborts the segment in flight and requests it again.
     context.getAbrController().setPlaybackQuality('video', context.getStreamInfo(), representation, reason);
+    const { sent } = this.live;
+    const { request } = sent;
+    // In a stream with a timeline, dash.js would leave the segment out while playback seeks and between two attempts.
+    if (request) videoProcessor(context)?.setExplicitBufferingTime?.(request.startTime + request.duration / 2);
+    // With CMCD, dash.js 5.2 sends a copy of its request, and aborts the original, which does nothing.
+    if (sent.cmcd) Object.assign(sent, { onloadend: undefined }).abort?.();
   }
 
   representation({ representationId }: Choice): Representation | undefined {

@@ -55,6 +55,20 @@ test('bytes are counted in low-latency mode, from the parts of the body, without
   expect(ended()).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
 });
 
+test.each([false, true])(
+  'an abandoned request is aborted, and its segment is requested again, with CMCD: %s',
+  (enabled) => {
+    const controller = new ScriptedAbandoning(2);
+    const { player } = attached({ controller });
+    player.settings.streaming.cmcd.enabled = enabled;
+    player.ask();
+    const request = player.send(3, 2);
+    controller.instead = 0;
+    wait(0.1);
+    expect([player.repeatedSeconds, player.aborted]).toEqual([[14], enabled ? [request] : []]);
+  },
+);
+
 test('a request that dash.js repeats is sent in the next representation, each once: dash.js ends playback after four', () => {
   const { player, handle } = attached({ controller: new Scripted(1) });
   player.ask();

@@ -45,6 +45,7 @@ export class Requests {
     const { request } = customData || {};
     outgoing.url = flow.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
+      if (request.mediaType === 'video' && request.type === 'MediaSegment') this._live.sent = customData!;
       if (this._attempted.has(request)) {
         flow.guard(() => flow.progressed(request, { attempt: this._hasOther(request) ? 'unlimited' : 'limited' }));
       }

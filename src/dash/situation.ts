@@ -1,6 +1,6 @@
 /** Reads the inputs of a decision from dash.js, in the flow's units and types. */
 
-import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
+import type { Representation, RepresentationController, RulesContext, StreamInfo, StreamProcessor } from 'dashjs';
 import { ladderOf, withBitrates } from '../../session/ladder.ts';
 import type { Representation as Declared, Period, Situation } from '../../session/player-port.ts';
 import { firstEndingAfter, type Span } from '../../session/state.ts';
@@ -107,11 +107,7 @@ export function readSituation(
   let segmentsId: string | undefined;
   const segmentsOf = (id: string) => {
     // Only the stream processor's representations have a segment index; the ladder's have none.
-    indexed ??= streams
-      ?.getStreamById(period.id)
-      ?.getStreamProcessors()
-      .find((processor) => processor.getType() === 'video')
-      ?.getRepresentationController();
+    indexed ??= videoProcessor(context)?.getRepresentationController();
     if (id !== segmentsId) segments = indexed?.getRepresentationById(id)?.segments as IndexedSegments;
     segmentsId = id;
     return segments;
@@ -141,6 +137,13 @@ export function readSituation(
         ]) ?? firstEndingAfter(seconds, segmentsOf(id) || [], (one) => [one.presentationStartTime, one.duration]),
     }),
   };
+}
+
+/** dash.js's processor of the period's video; undefined in players without it. */
+export function videoProcessor(context: RulesContext): StreamProcessor | undefined {
+  const streams = context.getScheduleController().getPlaybackController?.().getStreamController?.();
+  const processors = streams?.getStreamById(context.getStreamInfo().id)?.getStreamProcessors();
+  return processors?.find((processor) => processor.getType() === 'video');
 }
 
 /** dash.js's segments of a representation with an index. */
