@@ -136,6 +136,14 @@ test.each(['audio', 'video'])('a pause of dash.js after a refusal on demand show
   expect(controller.states.at(-1)!.downloads.at(-1)).toMatchObject(times);
 });
 
+test('a download ends with a period that leaves the manifest', () => {
+  const { player, controller, request } = sent();
+  player.emit('loadingAborted', { request });
+  controller.next = 2;
+  // During a download, it would be the present one.
+  expect(player.ask()).toBe(2);
+});
+
 test('bytes are counted without progress events, from the body', () => {
   const { ended } = sent();
   wait(0.5);

@@ -36,6 +36,8 @@ export class Requests {
       this._flow.progressed(request, { ...arrivedOf(request), isInterim: true }),
     fragmentLoadingCompleted: (event: RequestEvent) => this._ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => this._ended(event, 'abandoned'),
+    // The only event of a period that has left the manifest.
+    loadingAborted: (event: RequestEvent) => this._ended(event, 'abandoned'),
   };
 
   /** A request interceptor, after dash.js's own, which writes CMCD. dash.js calls it at each attempt. */
