@@ -36,8 +36,7 @@ function isInstalled(player: DashPlayer): boolean {
 
 interface TrackEvent {
   /** Null at the start of a period. */
-  oldMediaInfo: object | null;
-  newMediaInfo: { type: string };
+  oldMediaInfo: { type: string } | null;
 }
 
 class DashInstallation implements Installation {
@@ -124,8 +123,8 @@ class DashInstallation implements Installation {
     },
     playbackPlaying: () => this.flow.played(),
     // Until dash.js asks again, the rule's context has the old track: an abandonment would switch back to it.
-    currentTrackChanged: ({ oldMediaInfo, newMediaInfo }: TrackEvent) => {
-      if (oldMediaInfo && newMediaInfo.type === 'video') this._port.asked(undefined);
+    currentTrackChanged: ({ oldMediaInfo }: TrackEvent) => {
+      if (oldMediaInfo?.type === 'video') this._port.asked();
     },
   };
 

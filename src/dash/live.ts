@@ -2,6 +2,7 @@
 
 import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
 import type { Flow } from '../../session/flow.ts';
+import { attempt } from '../../session/page/attempt.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveMedia, LivePosition, LiveTime } from '../../session/player-port.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
@@ -24,6 +25,7 @@ export interface CustomData {
   cmcd?: object;
   /** Set when it is sent. */
   abort?(): void;
+  onloadend?: unknown;
 }
 
 interface MetricEvent {
@@ -35,10 +37,8 @@ export class LiveSupport {
   readonly rate: CatchUp;
   /** To add to the device's clock, in ms. */
   private _offsetMs: number | undefined;
-  /** The latest media request by media type. */
-  private readonly _latest = new Map<string, FragmentRequest>();
-  /** The latest request for a video segment. */
-  sent: CustomData = {};
+  /** The latest requests, by media type. */
+  readonly sent = new Map<string, CustomData>();
   private _target: unknown;
   restoreTarget = () => {};
 
@@ -61,8 +61,8 @@ export class LiveSupport {
       // as of an abort), the link may be down, so the pause counts as an outage.
       metricAdded: ({ metric, value }: MetricEvent) => {
         if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
-        for (const request of this._latest.values())
-          if (request.url === value.url) flow.progressed(request, { attempt: 'later' });
+        for (const { request } of this.sent.values())
+          if (request!.url === value.url) flow.progressed(request!, { attempt: 'later' });
       },
       // Low-latency mode: whole chunks, whose bytes have been read before.
       fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
@@ -72,8 +72,7 @@ export class LiveSupport {
 
   /** The media of a request; undefined on demand. */
   media(request: FragmentRequest): LiveMedia | undefined {
-    const { mediaType, representation, startTime, duration } = request;
-    this._latest.set(mediaType, request);
+    const { representation, startTime, duration } = request;
     if (!isLive(representation!)) return undefined;
     const time = this._time(representation!.mediaInfo!.streamInfo!, representation!);
     return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
@@ -87,11 +86,12 @@ export class LiveSupport {
   ): LivePosition | undefined {
     const time = this._time(stream, representation);
     if (!time) return undefined;
-    const targetLatencySeconds = playback?.getLiveDelay?.() || 0;
+    const targetLatencySeconds = attempt(() => playback!.getLiveDelay()) || 0;
     // Before the first picture, of a stream that has just begun.
     const begunSeconds = time.nowSeconds - this._gauge.playheadSeconds();
     const latencySeconds = this._latencySeconds() ?? Math.min(begunSeconds, targetLatencySeconds);
-    return { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
+    const limits = this.rate.limits(stream, playback, targetLatencySeconds);
+    return { ...time, latencySeconds, targetLatencySeconds, ...limits };
   }
 
   /** Seconds behind the capture; undefined on demand and before the first picture, where dash.js has NaN and 0. */
@@ -195,9 +195,8 @@ export class CatchUp extends ElementRate {
   }
 
   /** As dash.js's MediaPlayerModel has them, but without its default rates, 0.5 to 1.5, which viewers notice. */
-  limits({ manifestInfo }: StreamInfo, playback: PlaybackController | undefined): LiveLimits {
+  limits({ manifestInfo }: StreamInfo, playback: PlaybackController | undefined, targetSeconds: number): LiveLimits {
     const enabled = setting(this._player, ENABLED);
-    const targetSeconds = playback?.getLiveDelay?.() || 0;
     const { latency, playbackRate } = serviceDescription(manifestInfo) || {};
     const rates = [
       { min: this._setting('playbackRate.min'), max: this._setting('playbackRate.max') },
@@ -214,7 +213,9 @@ export class CatchUp extends ElementRate {
         : {},
       maxLatencySeconds: drift > 0 ? targetSeconds + drift : Number.POSITIVE_INFINITY,
       // In the plugin's place, anything but false has been set by the page.
-      isPaceable: this._restore ? enabled === false : Boolean(enabled ?? playback?.getInitialCatchupModeActivated?.()),
+      isPaceable: this._restore
+        ? enabled === false
+        : Boolean(enabled ?? attempt(() => playback!.getInitialCatchupModeActivated())),
     });
   }
 

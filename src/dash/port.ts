@@ -45,7 +45,7 @@ export class DashPort implements PlayerPort {
   }
 
   /** dash.js asks the rule for video; from now on, the port reads from this context. */
-  asked(context: RulesContext | undefined): void {
+  asked(context?: RulesContext): void {
     this._context = context;
     this._hasSought = false;
     this._limits = context && this._limitsOf(context);
@@ -132,12 +132,14 @@ export class DashPort implements PlayerPort {
     if (!representation) return;
     // It aborts the segment in flight and requests it again.
     context.getAbrController().setPlaybackQuality('video', context.getStreamInfo(), representation, reason);
-    const { sent } = this.live;
-    const { request } = sent;
+    const sent = this.live.sent.get('video')!;
+    const { request, cmcd, abort } = sent;
     // In a stream with a timeline, dash.js would leave the segment out while playback seeks and between two attempts.
-    if (request) videoProcessor(context)?.setExplicitBufferingTime?.(request.startTime + request.duration / 2);
+    videoProcessor(context)?.setExplicitBufferingTime(request!.startTime + request!.duration / 2);
     // With CMCD, dash.js 5.2 sends a copy of its request, and aborts the original, which does nothing.
-    if (sent.cmcd) Object.assign(sent, { onloadend: undefined }).abort?.();
+    if (!cmcd) return;
+    sent.onloadend = undefined;
+    abort!();
   }
 
   representation({ representationId }: Choice): Representation | undefined {
@@ -149,7 +151,7 @@ export class DashPort implements PlayerPort {
     this.gauge.isQuotaExceeded = false;
     this.live.forget();
     this.bitrates.forget();
-    this.asked(undefined);
+    this.asked();
   }
 }
 

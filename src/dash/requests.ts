@@ -47,7 +47,7 @@ export class Requests {
     const { request } = customData || {};
     outgoing.url = flow.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
-      if (request.mediaType === 'video' && request.type === 'MediaSegment') this._live.sent = customData!;
+      this._live.sent.set(request.mediaType, customData!);
       if (this._attempted.has(request)) {
         flow.guard(() => flow.progressed(request, { attempt: this._hasOther(request) ? 'unlimited' : 'limited' }));
       }

@@ -2,6 +2,7 @@
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo, StreamProcessor } from 'dashjs';
 import { ladderOf, withBitrates } from '../../session/ladder.ts';
+import { attempt } from '../../session/page/attempt.ts';
 import type { Representation as Declared, Period, Situation } from '../../session/player-port.ts';
 import { firstEndingAfter, type Span } from '../../session/state.ts';
 import type { LiveSupport } from './live.ts';
@@ -89,8 +90,7 @@ export function readSituation(
   const period = periodOf(streamInfo, current);
   const schedule = context.getScheduleController();
   const playback = schedule.getPlaybackController?.();
-  const streams = playback?.getStreamController?.();
-  const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
+  const isActive = attempt(() => streamsOf(context).getActiveStreamInfo()!.id) === streamInfo.id;
   const segmentSeconds = segmentDuration(current);
   // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
   const most = gauge.isQuotaExceeded
@@ -98,7 +98,7 @@ export function readSituation(
     : Number.POSITIVE_INFINITY;
   const target = Math.min(bufferTargetSeconds, most);
   // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
-  const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
+  const isLevelAlone = target <= segmentSeconds || attempt(() => playback!.getLowLatencyModeEnabled());
   const { playhead, playableSeconds, playbackRate, isPaused } = gauge.playback();
   const known = isActive ? gauge.levelSeconds(period.id, playhead) : undefined;
   const bufferLevelSeconds = known ?? playableSeconds;
@@ -139,11 +139,17 @@ export function readSituation(
   };
 }
 
+/** Throws in players without it. */
+function streamsOf(context: RulesContext) {
+  return context.getScheduleController().getPlaybackController().getStreamController();
+}
+
 /** dash.js's processor of the period's video; undefined in players without it. */
 export function videoProcessor(context: RulesContext): StreamProcessor | undefined {
-  const streams = context.getScheduleController().getPlaybackController?.().getStreamController?.();
-  const processors = streams?.getStreamById(context.getStreamInfo().id)?.getStreamProcessors();
-  return processors?.find((processor) => processor.getType() === 'video');
+  return attempt(() => {
+    const processors = streamsOf(context).getStreamById(context.getStreamInfo().id)!.getStreamProcessors();
+    return processors.find((processor) => processor.getType() === 'video');
+  });
 }
 
 /** dash.js's segments of a representation with an index. */

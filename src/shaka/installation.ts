@@ -126,7 +126,7 @@ class ShakaInstallation implements Installation, Attachment {
       const { inner } = manager;
       const { setVariants } = inner;
       inner.setVariants = (variants, ...more) => {
-        this.requests.ignore(variants);
+        for (const variant of variants) this.requests.leave(variant);
         return setVariants.call(inner, variants, ...more);
       };
       return false;

@@ -31,11 +31,12 @@ interface Known {
 
 export class Requests {
   private readonly _known = new WeakMap<object, Known>();
-  /** Ended requests, whose last callbacks may come late. */
-  private readonly _ended = new WeakSet<object>();
+  /**
+   * Ended requests, whose last callbacks may come late; and streams of other players, because Shaka copies request filters
+   * to the player of its interstitials, but not its events.
+   */
+  private readonly _left = new WeakSet<object>();
   private readonly _watched = new WeakSet<object>();
-  /** Streams of other players. Shaka copies request filters to the player of its interstitials, but not its events. */
-  private readonly _others = new WeakSet<object>();
   /** Stands for all that arrives without requests, in this session's meter. */
   private _sampling: { meter: object; request: object } | undefined;
 
@@ -67,9 +68,10 @@ export class Requests {
     },
   };
 
-  /** Another player plays these. */
-  ignore(variants: readonly Variant[]): void {
-    for (const { audio, video } of variants) for (const stream of [audio, video]) if (stream) this._others.add(stream);
+  /** Another player plays it. */
+  leave({ audio, video }: Variant): void {
+    if (audio) this._left.add(audio);
+    if (video) this._left.add(video);
   }
 
   /** A request, before it is sent: from Shaka 5 at each attempt, from Shaka 4 at the first. */
@@ -144,11 +146,11 @@ export class Requests {
     const { source } = port;
     if (!request || this._known.has(request)) return request && this._known.get(request);
     const isMedia = type === MEDIA_SEGMENT;
-    if (!stream || this._others.has(stream) || this._ended.has(request)) return undefined;
+    if (!stream || this._left.has(stream) || this._left.has(request)) return undefined;
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     // Shaka reports its end to the preload alone.
     if (isPreload) {
-      this._ended.add(request);
+      this._left.add(request);
       return undefined;
     }
     const video =
@@ -189,7 +191,7 @@ export class Requests {
   private _end(request: object, outcome: 'whole' | 'abandoned' | 'failed', seconds?: number): void {
     this._known.delete(request);
     // Shaka tries a failed request again.
-    if (outcome !== 'failed') this._ended.add(request);
+    if (outcome !== 'failed') this._left.add(request);
     else this._port.source.failedAtMs = performance.now();
     this._flow.ended(request, outcome, seconds);
   }
