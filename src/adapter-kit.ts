@@ -1,6 +1,6 @@
 /** What adapters share: guarded listeners, restored settings, and the media element's pause and picture. */
 
-import type { Guard } from '../session/page/events.ts';
+import { attempt, type Guard } from '../session/page/events.ts';
 
 /** Handlers by the names of events. */
 export type Handlers = Record<string, (event: never) => void>;
@@ -46,13 +46,8 @@ export class UndoList {
 
   /** Takes all steps, each once. */
   run(): void {
-    for (const step of this._steps.splice(0)) {
-      try {
-        step();
-      } catch {
-        // A destroyed player throws: there is nothing to restore.
-      }
-    }
+    // A destroyed player throws: there is nothing to restore.
+    for (const step of this._steps.splice(0)) attempt(step);
   }
 }
 

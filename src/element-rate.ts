@@ -1,6 +1,6 @@
 /** The playback rate of a live stream: its bounds, and the element's rate in place of the player's own catch-up. */
 
-import { attempt } from '../session/page/attempt.ts';
+import { attempt } from '../session/page/events.ts';
 import type { LiveOptions } from '../session/page/option-types.ts';
 import { type LivePosition, onStep, type RatePort } from '../session/player-port.ts';
 

@@ -5,7 +5,7 @@
 
 import type { SessionContext } from '../abr/forecast.ts';
 import type { Host, ResponseWatch } from '../session/host.ts';
-import { attempt } from '../session/page/attempt.ts';
+import { attempt } from '../session/page/events.ts';
 
 /** Chromium alone has it. */
 const connection = () => (navigator as { connection?: { saveData?: boolean; downlink?: number } }).connection!;

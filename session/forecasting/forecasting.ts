@@ -4,8 +4,8 @@ import type { Forecaster, SessionContext, ValidForecast } from '../../abr/foreca
 import { ForecastChain } from '../../predictor/forecast/chain.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import type { SessionClock } from '../clock.ts';
-import { attempt } from '../page/attempt.ts';
 import type { Events } from '../page/events.ts';
+import { attempt } from '../page/events.ts';
 import type { Session } from '../session.ts';
 import type { Clocks } from '../state.ts';
 

@@ -6,7 +6,7 @@
 
 import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import type { Host } from '../host.ts';
-import { attempt } from '../page/attempt.ts';
+import { attempt } from '../page/events.ts';
 import type { PlayerPort } from '../player-port.ts';
 
 /** Throughput is averaged over this much download time. */

@@ -2,11 +2,19 @@
 
 import { check } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
-import { attempt } from './attempt.ts';
 import type { FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './event-types.ts';
 
 /** Runs an action on its argument; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
 export type Guard = <T, A = undefined>(action: (argument: A) => T, argument?: A) => T | undefined;
+
+/** The result of `action`; undefined if it throws, as where a page or a player lacks something. */
+export function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
 
 /** The events of one attachment. */
 export class Events {

@@ -123,8 +123,8 @@ class DashInstallation implements Installation {
     },
     playbackPlaying: () => this.flow.played(),
     // Until dash.js asks again, the rule's context has the old track: an abandonment would switch back to it.
-    currentTrackChanged: ({ oldMediaInfo }: TrackEvent) => {
-      if (oldMediaInfo?.type === 'video') this._port.asked();
+    currentTrackChanged: ({ oldMediaInfo: old }: TrackEvent) => {
+      if (old && old.type === 'video') this._port.asked();
     },
   };
 

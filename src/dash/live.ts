@@ -1,8 +1,8 @@
 /** Live streams in dash.js: their time and target, what their requests tell, and the playback rate. */
 
-import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
+import type { FragmentRequest, PlaybackController, Representation, StreamInfo, StreamProcessor } from 'dashjs';
 import type { Flow } from '../../session/flow.ts';
-import { attempt } from '../../session/page/attempt.ts';
+import { attempt } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveMedia, LivePosition, LiveTime } from '../../session/player-port.ts';
 import { ChunkCounter } from '../chunk-counter.ts';
@@ -68,6 +68,18 @@ export class LiveSupport {
       fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
         flow.progressed(request, { chunks: response ? new ChunkCounter().endedIn(response) : 0 }),
     };
+  }
+
+  /** dash.js abandons its latest request for video: it requests the segment again, whatever else it is doing. */
+  repeat(processor: StreamProcessor | undefined): void {
+    const sent = this.sent.get('video')!;
+    const { request, cmcd, abort } = sent;
+    // In a stream with a timeline, dash.js would leave the segment out while playback seeks and between two attempts.
+    processor?.setExplicitBufferingTime(request!.startTime + request!.duration / 2);
+    // With CMCD, dash.js 5.2 sends a copy of its request, and aborts the original, which does nothing.
+    if (!cmcd) return;
+    sent.onloadend = undefined;
+    abort!();
   }
 
   /** The media of a request; undefined on demand. */

@@ -2,6 +2,7 @@
 
 import './dashjs-augmentation.ts';
 import type { MediaPlayerClass, Representation } from 'dashjs';
+import { attempt } from '../../session/page/events.ts';
 import { isPaused } from '../adapter-kit.ts';
 
 /** A dash.js player or a compatible object. */
@@ -93,12 +94,8 @@ export class BufferGauge {
   constructor(private readonly _player: DashPlayer) {}
 
   element(): HTMLMediaElement | undefined {
-    try {
-      return this._player.getVideoElement();
-    } catch {
-      // dash.js throws while no element is attached.
-      return undefined;
-    }
+    // dash.js throws while no element is attached.
+    return attempt(() => this._player.getVideoElement());
   }
 
   playheadSeconds(): number {

@@ -132,14 +132,7 @@ export class DashPort implements PlayerPort {
     if (!representation) return;
     // It aborts the segment in flight and requests it again.
     context.getAbrController().setPlaybackQuality('video', context.getStreamInfo(), representation, reason);
-    const sent = this.live.sent.get('video')!;
-    const { request, cmcd, abort } = sent;
-    // In a stream with a timeline, dash.js would leave the segment out while playback seeks and between two attempts.
-    videoProcessor(context)?.setExplicitBufferingTime(request!.startTime + request!.duration / 2);
-    // With CMCD, dash.js 5.2 sends a copy of its request, and aborts the original, which does nothing.
-    if (!cmcd) return;
-    sent.onloadend = undefined;
-    abort!();
+    this.live.repeat(videoProcessor(context));
   }
 
   representation({ representationId }: Choice): Representation | undefined {

@@ -2,7 +2,7 @@
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo, StreamProcessor } from 'dashjs';
 import { ladderOf, withBitrates } from '../../session/ladder.ts';
-import { attempt } from '../../session/page/attempt.ts';
+import { attempt } from '../../session/page/events.ts';
 import type { Representation as Declared, Period, Situation } from '../../session/player-port.ts';
 import { firstEndingAfter, type Span } from '../../session/state.ts';
 import type { LiveSupport } from './live.ts';

@@ -2,7 +2,7 @@
 
 import { check, isFrom, requireObject } from '../../abr/errors.ts';
 import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
-import { attempt } from '../../session/page/attempt.ts';
+import { attempt } from '../../session/page/events.ts';
 import { CLUSTER_COUNT, type SessionReport } from '../session-report.ts';
 import { type ConfiguredOptions, isName, NAME, PLAYER, type TrialConfig } from '../trial-config.ts';
 import { type ConfigSource, loadConfig } from './config.ts';

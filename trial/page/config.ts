@@ -1,8 +1,8 @@
 /** Loads a trial's configuration. */
 
 import { check, isFrom } from '../../abr/errors.ts';
-import { attempt } from '../../session/page/attempt.ts';
 import type { Logger } from '../../session/page/event-types.ts';
+import { attempt } from '../../session/page/events.ts';
 import { MAX_BYTES, type TrialConfig, validConfig } from '../trial-config.ts';
 
 export interface ConfigSource {

@@ -2,10 +2,10 @@
 
 import { check } from '../../abr/errors.ts';
 import { type Encoding, modelledQuality } from '../../abr/qoe/quality.ts';
-import { attempt } from '../../session/page/attempt.ts';
 import { type Checks, checkOptions, has, isPlain, SWITCH } from '../../session/page/checks.ts';
 import type { DecisionEvent, Logger } from '../../session/page/event-types.ts';
 import type { Guard } from '../../session/page/events.ts';
+import { attempt } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
 import { DOM_METHODS, displayedLines, listen, UndoList } from '../../src/adapter-kit.ts';
 import { SESSION_REPORT_VERSION, type SessionReport } from '../session-report.ts';

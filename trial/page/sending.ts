@@ -1,6 +1,6 @@
 /** Sends reports, and keeps failed reports for the page's next visit. */
 
-import { attempt } from '../../session/page/attempt.ts';
+import { attempt } from '../../session/page/events.ts';
 import type { SessionReport } from '../session-report.ts';
 
 const STORAGE_KEY = 'leo-abr-reports';
