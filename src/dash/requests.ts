@@ -8,7 +8,6 @@ import { isLive, rangeBits, segmentDuration } from './player.ts';
 import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
-  private readonly _attempted = new WeakSet<object>();
   /** Servers (`serviceLocation`) of a manifest that dash.js uses no more, because a request has failed. */
   private readonly _lost = new WeakMap<object, Set<string>>();
 
@@ -47,11 +46,12 @@ export class Requests {
     const { request } = customData || {};
     outgoing.url = flow.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
-      this._live.sent.set(request.mediaType, customData!);
-      if (this._attempted.has(request)) {
+      const { sent } = this._live;
+      const { request: before } = sent.get(request.mediaType) || {};
+      sent.set(request.mediaType, customData!);
+      if (request === before) {
         flow.guard(() => flow.progressed(request, { attempt: this._hasOther(request) ? 'unlimited' : 'limited' }));
       }
-      this._attempted.add(request);
       // dash.js reads only other bodies in parts.
       if (!request.availabilityTimeComplete)
         watchReader(customData!, (bytes) => flow.guard(() => flow.progressed(request, { addedBits: bytes * 8 })));

@@ -100,8 +100,7 @@ export function readSituation(
   // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
   const isLevelAlone = target <= segmentSeconds || attempt(() => playback!.getLowLatencyModeEnabled());
   const { playhead, playableSeconds, playbackRate, isPaused } = gauge.playback();
-  const known = isActive ? gauge.levelSeconds(period.id, playhead) : undefined;
-  const bufferLevelSeconds = known ?? playableSeconds;
+  const bufferLevelSeconds = (isActive ? gauge.levelSeconds(period.id, playhead) : undefined) ?? playableSeconds;
   let indexed: RepresentationController | undefined;
   let segments: IndexedSegments;
   let segmentsId: string | undefined;
