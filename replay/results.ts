@@ -93,6 +93,7 @@ export interface HouseholdResult extends Pick<SessionResult, 'trace' | 'dataset'
   bitrateUnfairness: number;
   instability: number;
   linkUtilisation: number;
+  /** Mean rate of the other traffic. Simulator only. */
   trafficBps?: number;
 }
 
