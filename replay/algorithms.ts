@@ -55,6 +55,8 @@ interface Known extends Plan {
   forecaster?: ForecasterName | undefined;
   /** It is this player's own ABR, which a browser plays without the plugin. */
   ownOf?: PlayerName;
+  /** The stream lists no sizes, so the session learns them. Only the simulator plays it. */
+  learnsSizes?: boolean;
 }
 
 /** Values in names: risks (`mpc-l:risk-0.25`), median watch times in seconds, prices in quality per Mbit/s. */
@@ -102,6 +104,7 @@ const KNOWN: ReadonlyMap<string, Known> = new Map<string, Known>([
   mpcL('mpc-l:no-abandon', { abandon: false }),
   mpcL('mpc-l:no-forecast', {}, NO_FORECAST),
   mpcL('mpc-l:no-handover', {}, { forecaster: 'built-in:no-handover' }),
+  mpcL('mpc-l:no-sizes', {}, { learnsSizes: true }),
   mpcL('mpc-l:no-outages', { tuning: { outagesPerSecond: 0 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
@@ -126,7 +129,7 @@ const namesWhere = (holds: (known: Known) => unknown): readonly string[] =>
 export const ALGORITHM_NAMES = namesWhere(({ ownOf }) => !ownOf);
 export const SIMULATED_NAMES = namesWhere(({ create }) => create);
 /** `hls` and `shaka` are for one player only. */
-export const BROWSER_ALGORITHMS = namesWhere(({ ownOf = 'dash' }) => ownOf === 'dash');
+export const BROWSER_ALGORITHMS = namesWhere(({ ownOf = 'dash', learnsSizes }) => ownOf === 'dash' && !learnsSizes);
 
 /** A new controller for one session. Throws an `InputError` for an unknown name, with all known names. */
 export function createController(name: string, options: ControllerOptions = {}): Controller {
@@ -143,6 +146,7 @@ export interface Algorithm extends Required<Plan> {
   /** The controller is in a user's file. */
   isOwn: boolean;
   ownOf: PlayerName | undefined;
+  learnsSizes: boolean | undefined;
   forecaster: ForecasterName | undefined;
   /** What the controller plans on if it gets the oracle. */
   oracleForm: 'path' | 'quantiles';
@@ -180,7 +184,13 @@ export function parseAlgorithm(given: string, field: string): Algorithm {
   const controller = catchUp ? ended.slice(0, -CATCH_UP_ENDING.length) : ended;
   check(!GONE.includes(controller), field, 'mpc-l, because this ablation is gone since 0.4.0', given);
   const known = KNOWN.get(controller);
-  const { objective = 'linear', pricePerMbps = USUAL_PRICE_PER_MBPS, forecaster: usual, ownOf } = known ?? {};
+  const {
+    objective = 'linear',
+    pricePerMbps = USUAL_PRICE_PER_MBPS,
+    forecaster: usual,
+    ownOf,
+    learnsSizes,
+  } = known ?? {};
   const asked = at < 0 ? usual : name.slice(at + 1);
   const forecaster = isOnnx(asked) ? asked : FORECASTER_NAMES.find((one) => one === asked);
   if (asked !== undefined && forecaster === undefined) {
@@ -193,7 +203,7 @@ export function parseAlgorithm(given: string, field: string): Algorithm {
   check(!isOther, field, `${controller} with @${usual} or nothing`, given);
   return {
     ...{ controller, isKnown: known !== undefined, isOwn: isOwnAlgorithm(controller), ownOf, objective, pricePerMbps },
-    ...{ forecaster, oracleForm: usual === 'built-in' ? 'quantiles' : 'path', catchUp, player },
+    ...{ forecaster, oracleForm: usual === 'built-in' ? 'quantiles' : 'path', catchUp, player, learnsSizes },
   };
 }
 

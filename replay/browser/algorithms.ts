@@ -34,8 +34,9 @@ const DASHJS_OWN: Readonly<Record<string, { rules?: Readonly<Record<string, bool
  */
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
   const algorithm = parseAlgorithm(name, field);
-  const { controller, isKnown, isOwn, ownOf, catchUp, player = 'dash' } = algorithm;
-  if (!isKnown && !isOwn) throw unknownName(field, BROWSER_ALGORITHMS, name, ', or a file (./mine.ts)');
+  const { controller, isOwn, ownOf, catchUp, player = 'dash' } = algorithm;
+  if (!isOwn && ownOf === undefined && !BROWSER_ALGORITHMS.includes(controller))
+    throw unknownName(field, BROWSER_ALGORITHMS, name, ', or a file (./mine.ts)');
   const ofPlayer = catchUp ? 'dash' : ownOf;
   if (ofPlayer !== undefined && ofPlayer !== player) {
     throw new InputError(field, `--player ${ofPlayer} for ${controller}${catchUp ? ' with a catch-up' : ''}`, name);

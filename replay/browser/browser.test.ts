@@ -48,6 +48,7 @@ test.each<[string, string | RegExp, string?]>([
   ['mpc-o:linear@built-in', 'expected mpc-o:linear with @oracle or nothing'],
   ['mpc-l:no-handover@shipped', 'expected mpc-l:no-handover with @built-in:no-handover or nothing'],
   ['mpc-l:page-load', 'expected mpc-l, because this ablation is gone since 0.4.0'],
+  ['mpc-l:no-sizes', /--algorithms: expected one of .*mpc-l:no-handover.*got "mpc-l:no-sizes"/],
   ['unknown', /--algorithms: expected one of .*mpc-d.*dynamic.*got "unknown"/],
 ])('%s is refused', (name, message, flag = '--algorithms') => {
   expect(() => browserAlgorithm(name, flag)).toThrow(message);

@@ -69,7 +69,8 @@ export function simulatedAlgorithm(
   field = '--algorithms',
 ): SimulatedAlgorithm {
   const algorithm = parseAlgorithm(name, field);
-  const { controller, isKnown, ownOf, forecaster, catchUp, player, objective, pricePerMbps } = algorithm;
+  const { controller, isKnown, ownOf, forecaster, catchUp, player } = algorithm;
+  const { objective, pricePerMbps, learnsSizes } = algorithm;
   const isSimulated = own.has(controller) || SIMULATED_NAMES.includes(controller);
   if (isKnown && !isSimulated) {
     const got = `${describeValue(name)}, which only a browser plays: leo-abr bench`;
@@ -82,7 +83,7 @@ export function simulatedAlgorithm(
   }
   return (task) => ({
     ...task,
-    ...{ algorithm: name, objective, pricePerMbps, catchUp },
+    ...{ algorithm: name, objective, pricePerMbps, learnsSizes, catchUp },
     controller: controllerOf(algorithm, task.seed, own),
     // Rules of dash.js and own algorithms may look back further than the plugin's controllers.
     downloadsKept: ownOf || !isKnown ? Number.POSITIVE_INFINITY : undefined,

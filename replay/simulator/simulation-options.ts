@@ -34,7 +34,7 @@ export interface SimulationOptions extends Plan, Observing {
   /** The player's UTC minus the trace's. Default 0. */
   utcErrorSeconds?: number;
   /** The stream lists no sizes, like most live streams, so the session learns them. Default false. */
-  learnsSizes?: boolean;
+  learnsSizes?: boolean | undefined;
   /** Access to a link that others use, too. Default: the session has the link for itself. */
   access?: Sender;
 }
