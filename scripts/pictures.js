@@ -66,7 +66,7 @@ function quality() {
   ]);
 }
 
-/** Draws a dot per algorithm. If another dot is close on the right, the name is on the left. */
+/** Draws a dot per algorithm. If another dot or the picture's edge is close on the right, the name is on the left. */
 function stalls() {
   const table = objects(results['any-link'].tables['any-link-algorithms']);
   const all = table.filter(({ algorithm }) => !['mpc-o', 'mpc-l@oracle'].includes(algorithm));
@@ -83,7 +83,7 @@ function stalls() {
     const dots = rows.map((row) => ({ name: row.algorithm, left: x(row['stalls, s']), middle: y(row.quality) }));
     return dots.map(({ name, left, middle }) => {
       const isBeside = dots.some((one) => Math.abs(one.left - left - 70) < 60 && Math.abs(one.middle - middle) < 12);
-      const label = isBeside ? [left - 10, middle + 4, name, 'end'] : [left + 10, middle + 4, name];
+      const label = isBeside || left > 500 ? [left - 10, middle + 4, name, 'end'] : [left + 10, middle + 4, name];
       return dot(name.startsWith('mpc-l') ? 0 : 1, left, middle) + text(...label);
     });
   });
